@@ -1,0 +1,64 @@
+// Package protocol is the contract for framing: what bytes on the wire a
+// message is. It knows bytes and nothing else; echoing, work, batching and
+// load are written once, over Codec.
+package protocol
+
+import "errors"
+
+// ErrMalformed is wrapped by every error that a codec returns: the peer broke
+// the protocol. A codec returns no other error.
+var ErrMalformed = errors.New("malformed")
+
+// Codec is the framing of one end of one connection. Calls are serial.
+type Codec interface {
+	// Open appends what this end sends first, such as an upgrade request.
+	Open(out []byte) ([]byte, error)
+	// Next takes one protocol unit off the front of in. used is its length; 0
+	// means that in holds no whole unit yet, which is no error. msg is its
+	// payload, a slice of in, valid until in is; nil when the unit was control
+	// only. What the protocol itself answers (pong, 101, close) is appended to
+	// out. Next may rewrite in[:used] in place, as unmasking does.
+	Next(in, out []byte) (msg []byte, used int, o []byte, err error)
+	// Append appends one message framed for this end.
+	Append(out, msg []byte) []byte
+	// Ready reports whether messages may be sent yet.
+	Ready() bool
+}
+
+// Protocol is one entry of the list that a plugin serves.
+type Protocol struct {
+	Name       string // the cell's protocol
+	Network    string // transport.Config.Network
+	MaxPayload int    // bytes of the largest message
+	// Datagram: each message is one datagram; messages may be lost, doubled or
+	// out of order, and Overhead is the framing of one.
+	Datagram bool
+	Overhead int // framing bytes of one message
+	Server   func() Codec
+	Client   func() Codec
+	Stack    map[string]string // module@version by layer: tls, http, websocket
+}
+
+// Inbox keeps the incomplete unit at the end of a stream between two calls.
+// The zero value is ready.
+type Inbox struct {
+	tail []byte
+}
+
+// Join returns the bytes to decode: what was kept, with in behind it. in itself
+// comes back when nothing was kept.
+func (b *Inbox) Join(in []byte) []byte {
+	if len(b.tail) == 0 {
+		return in
+	}
+	b.tail = append(b.tail, in...)
+	return b.tail
+}
+
+// Keep holds on to rest, the undecoded end of what Join returned.
+func (b *Inbox) Keep(rest []byte) {
+	if len(rest) == len(b.tail) && len(rest) > 0 && &rest[0] == &b.tail[0] {
+		return // nothing was decoded: it already is the tail
+	}
+	b.tail = append(b.tail[:0], rest...)
+}
