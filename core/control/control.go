@@ -138,7 +138,7 @@ type Tally struct {
 // The keys of Tally.Counts.
 const (
 	CountSent        = "sent"        // messages handed over for sending
-	CountReceived    = "received"    // echoes accepted
+	CountReceived    = "received"    // echoes that answered a message in flight, right or wrong
 	CountContent     = "content"     // echoes with a wrong header, body or work result
 	CountOrder       = "order"       // echoes out of order on a stream
 	CountLost        = "lost"        // datagrams not answered within LossAfter

@@ -19,8 +19,9 @@ type Codec interface {
 	// only. What the protocol itself answers (pong, 101, close) is appended to
 	// out. Next may rewrite in[:used] in place, as unmasking does.
 	Next(in, out []byte) (msg []byte, used int, o []byte, err error)
-	// Append appends one message framed for this end.
-	Append(out, msg []byte) []byte
+	// Append appends one message framed for this end. The message is head with
+	// body behind it, so that neither is copied together first.
+	Append(out, head, body []byte) []byte
 	// Ready reports whether messages may be sent yet.
 	Ready() bool
 }
@@ -34,31 +35,10 @@ type Protocol struct {
 	// out of order, and Overhead is the framing of one.
 	Datagram bool
 	Overhead int // framing bytes of one message
-	Server   func() Codec
-	Client   func() Codec
-	Stack    map[string]string // module@version by layer: tls, http, websocket
-}
-
-// Inbox keeps the incomplete unit at the end of a stream between two calls.
-// The zero value is ready.
-type Inbox struct {
-	tail []byte
-}
-
-// Join returns the bytes to decode: what was kept, with in behind it. in itself
-// comes back when nothing was kept.
-func (b *Inbox) Join(in []byte) []byte {
-	if len(b.tail) == 0 {
-		return in
-	}
-	b.tail = append(b.tail, in...)
-	return b.tail
-}
-
-// Keep holds on to rest, the undecoded end of what Join returned.
-func (b *Inbox) Keep(rest []byte) {
-	if len(rest) == len(b.tail) && len(rest) > 0 && &rest[0] == &b.tail[0] {
-		return // nothing was decoded: it already is the tail
-	}
-	b.tail = append(b.tail[:0], rest...)
+	// Mirror: a unit that carries a message reads alike in both directions, so
+	// that an answer may be sent from the buffer it arrived in.
+	Mirror bool
+	Server func() Codec
+	Client func() Codec
+	Stack  map[string]string // module@version by layer: tls, http, websocket
 }

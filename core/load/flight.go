@@ -1,0 +1,92 @@
+package load
+
+// flight is what one connection has sent and not yet had back, oldest first.
+// Messages handed over together have one sending time and are kept as one run,
+// so that a window of 16 refilled at once costs one entry. The zero value is ready.
+type flight struct {
+	runs []run
+	head int
+	n    int // messages in flight
+}
+
+// run is n messages with consecutive sequence numbers, sent at once.
+type run struct {
+	first  uint32
+	n      int
+	sentAt int64
+}
+
+// push adds n messages from sequence number first on.
+func (f *flight) push(first uint32, n int, sentAt int64) {
+	if n == 0 {
+		return
+	}
+	if len(f.runs) == cap(f.runs) && f.head > 0 {
+		f.runs = f.runs[:copy(f.runs, f.runs[f.head:])]
+		f.head = 0
+	}
+	f.runs = append(f.runs, run{first, n, sentAt})
+	f.n += n
+}
+
+// oldest is the run that was sent first; nil: nothing is in flight.
+func (f *flight) oldest() *run {
+	if f.head == len(f.runs) {
+		return nil
+	}
+	return &f.runs[f.head]
+}
+
+// pop takes the oldest message out.
+func (f *flight) pop() {
+	r := &f.runs[f.head]
+	r.first++
+	r.n--
+	f.n--
+	if r.n == 0 {
+		f.drop()
+	}
+}
+
+// drop moves on from the oldest run, which is empty.
+func (f *flight) drop() {
+	f.head++
+	if f.head == len(f.runs) {
+		f.runs, f.head = f.runs[:0], 0
+	}
+}
+
+// lose takes the oldest run out as a whole and returns it.
+func (f *flight) lose() run {
+	r := f.runs[f.head]
+	f.n -= r.n
+	f.drop()
+	return r
+}
+
+// take takes a message out of the middle; ok is false when it is not in flight.
+// It is the rare way: a stream keeps the order and datagrams mostly do.
+func (f *flight) take(seq uint32) (sentAt int64, ok bool) {
+	for i := f.head; i < len(f.runs); i++ {
+		r := f.runs[i]
+		at := int(seq - r.first) // wraps to a huge number when seq is before first
+		if seq-r.first >= uint32(r.n) {
+			continue
+		}
+		f.n--
+		rest := append([]run(nil), f.runs[i+1:]...)
+		f.runs = f.runs[:i]
+		if at > 0 {
+			f.runs = append(f.runs, run{r.first, at, r.sentAt})
+		}
+		if after := r.n - at - 1; after > 0 {
+			f.runs = append(f.runs, run{seq + 1, after, r.sentAt})
+		}
+		f.runs = append(f.runs, rest...)
+		if f.head == len(f.runs) {
+			f.runs, f.head = f.runs[:0], 0
+		}
+		return r.sentAt, true
+	}
+	return 0, false
+}

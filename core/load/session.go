@@ -1,0 +1,393 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/netmatrix/netmatrix/core/control"
+	"github.com/netmatrix/netmatrix/core/message"
+	"github.com/netmatrix/netmatrix/core/protocol"
+	"github.com/netmatrix/netmatrix/core/transport"
+)
+
+// session is the client end of one connection.
+type session struct {
+	l      *Load
+	rec    *recorder
+	target int
+	id     uint32 // the client number in its messages, different for every session
+
+	codec  protocol.Codec
+	inbox  protocol.Inbox
+	flight flight
+	next   uint32 // sequence number of the next message
+	head   [message.HeaderBytes]byte
+	lost   map[uint32]struct{} // datagrams given up and not seen since
+
+	plan  *plan
+	slice int // where the plan was when this session last looked
+	state state
+	// keeper: its Wake is asked for at every edge of the plan, so that clocks
+	// are read on time even while no traffic flows.
+	keeper bool
+
+	seen seen // of the call being served
+}
+
+type state uint8
+
+const (
+	opening   state = iota // nothing sent yet
+	verifying              // the checked exchange is out
+	ready                  // it came back; the plan may begin
+	quiet                  // the plan is over and nothing is in flight
+	gone                   // closed
+)
+
+// seen is what one call of the runtime brought, recorded at its end under one
+// lock.
+type seen struct {
+	received, good int
+	runs           []rtt
+}
+
+// rtt is n round trips of one length.
+type rtt struct {
+	nanos int64
+	n     int
+}
+
+var (
+	_ transport.Session = (*session)(nil)
+	_ transport.Waker   = (*session)(nil)
+)
+
+var (
+	errLied = errors.New("an echo answers no message that was sent")
+	errOver = errors.New("the peer closed the connection while it was in use")
+)
+
+func newSession(l *Load, target, client int) *session {
+	s := &session{
+		l:      l,
+		rec:    l.recorders[client%len(l.recorders)],
+		target: target,
+		id:     uint32(target*l.cfg.Clients + client),
+		codec:  l.cfg.Protocol.Client(),
+		keeper: client == 0,
+	}
+	return s
+}
+
+func (s *session) Open(out []byte) ([]byte, error) { return s.codec.Open(out) }
+
+func (s *session) Data(in, out []byte) ([]byte, error) {
+	now := s.l.cfg.Clock()
+	s.look(now)
+	for {
+		msg, rest, o, ok, err := s.inbox.Next(s.codec, in, out)
+		out = o
+		if err == nil && msg != nil {
+			err = s.receive(msg, now)
+		}
+		if err != nil {
+			s.l.note(s.target, err.Error())
+			s.rec.count(s.target, control.CountContent, 1)
+			s.record(now, 0)
+			return out, err
+		}
+		if !ok {
+			break
+		}
+		in = rest
+	}
+	out, sent := s.send(out, now)
+	s.record(now, sent)
+	s.settle(now)
+	return out, nil
+}
+
+func (s *session) Wake(out []byte) ([]byte, int64, error) {
+	now := s.l.cfg.Clock()
+	s.look(now)
+	s.giveUp(now)
+	out, sent := s.send(out, now)
+	if sent > 0 {
+		s.record(now, sent)
+	}
+	s.settle(now)
+	return out, s.wakeAt(now), nil
+}
+
+// look brings the session up to the plan and passes the plan's edges.
+func (s *session) look(now int64) {
+	if s.plan == nil {
+		if s.plan = s.l.plan.Load(); s.plan == nil {
+			return
+		}
+	}
+	s.slice = s.plan.at(s.slice, now)
+	if now >= s.plan.nextEdge.Load() {
+		s.plan.pass(now)
+	}
+}
+
+// receive takes one echo. An error means that the conversation makes no sense
+// any more.
+func (s *session) receive(msg []byte, now int64) error {
+	h, ok := message.Parse(msg)
+	if !ok || h.Client != s.id {
+		return fmt.Errorf("client %d: %w: %d bytes beginning % x", s.id, errLied, len(msg), msg[:min(len(msg), message.HeaderBytes)])
+	}
+	var sentAt int64
+	if r := s.flight.oldest(); r != nil && r.first == h.Seq {
+		sentAt = r.sentAt
+		s.flight.pop()
+	} else if sentAt, ok = s.flight.take(h.Seq); !ok {
+		return s.unasked(h)
+	} else if !s.l.cfg.Protocol.Datagram {
+		s.wrong(control.CountOrder, fmt.Sprintf("client %d: the echo of message %d overtook an older one", s.id, h.Seq))
+		s.seen.received++
+		return nil
+	}
+	s.seen.received++
+	if !s.right(msg, h) {
+		return nil
+	}
+	s.seen.good++
+	if !s.l.cfg.Batch || s.flight.n == 0 {
+		s.seen.add(now - sentAt)
+	}
+	return nil
+}
+
+// right checks an echo: its length and the work's result always, its body when
+// it was chosen or nothing is counted yet. A wrong one is counted and answers
+// its message all the same.
+func (s *session) right(msg []byte, h message.Header) bool {
+	whole := s.l.cfg.CheckAll || !s.counting() || s.l.bodies.Chosen(s.id, h.Seq)
+	switch {
+	case len(msg) != s.l.cfg.Payload:
+		s.wrong(control.CountContent, fmt.Sprintf("client %d: the echo of message %d has %d bytes instead of %d", s.id, h.Seq, len(msg), s.l.cfg.Payload))
+	case h.Result != s.l.work.Result(s.id, h.Seq):
+		s.wrong(control.CountContent, fmt.Sprintf("client %d: the work's result for message %d is %#x instead of %#x: the server skipped or changed the work", s.id, h.Seq, h.Result, s.l.work.Result(s.id, h.Seq)))
+	case whole && !s.l.bodies.Equal(msg, s.id, h.Seq):
+		s.wrong(control.CountContent, fmt.Sprintf("client %d: the body of the echo of message %d differs from what was sent", s.id, h.Seq))
+	default:
+		return true
+	}
+	return false
+}
+
+// unasked takes an echo that answers nothing in flight: of a datagram already
+// given up or already answered, or an invention.
+func (s *session) unasked(h message.Header) error {
+	if _, ok := s.lost[h.Seq]; ok {
+		delete(s.lost, h.Seq)
+		s.rec.count(s.target, control.CountLate, 1)
+		return nil
+	}
+	if h.Seq-s.next < 1<<31 { // not sent yet
+		return fmt.Errorf("client %d: %w: message %d", s.id, errLied, h.Seq)
+	}
+	s.wrong(control.CountDuplicate, fmt.Sprintf("client %d: message %d was answered twice", s.id, h.Seq))
+	return nil
+}
+
+func (s *session) wrong(key, text string) {
+	s.rec.count(s.target, key, 1)
+	s.l.note(s.target, text)
+}
+
+// send fills the window if it is this session's turn.
+func (s *session) send(out []byte, now int64) (o []byte, sent int) {
+	n := 0
+	switch {
+	case !s.codec.Ready():
+	case s.state == opening:
+		s.state = verifying
+		n = 1
+		if s.l.cfg.Batch {
+			n = s.l.cfg.Window
+		}
+	case s.state == ready && s.mayTalk():
+		n = s.l.cfg.Window - s.flight.n
+		if s.l.cfg.Batch && n < s.l.cfg.Window {
+			n = 0
+		}
+	}
+	if n == 0 {
+		return out, 0
+	}
+	first := s.next
+	for range n {
+		message.Header{Client: s.id, Seq: s.next}.Put(s.head[:])
+		out = s.codec.Append(out, s.head[:], s.l.bodies.Body(s.id, s.next))
+		s.next++
+	}
+	s.flight.push(first, n, s.l.cfg.Clock())
+	return out, n
+}
+
+// mayTalk reports whether the slice belongs to this session's target.
+func (s *session) mayTalk() bool {
+	return s.plan != nil && s.slice < len(s.plan.slices) && s.plan.slices[s.slice].Target == s.target
+}
+
+// counting reports whether the plan is in a counted slice.
+func (s *session) counting() bool {
+	return s.plan != nil && s.slice < len(s.plan.slices) && s.plan.slices[s.slice].Counted
+}
+
+// record enters what the call saw.
+func (s *session) record(now int64, sent int) {
+	r := s.rec
+	r.mu.Lock()
+	t := &r.traffic[s.target]
+	t.sent += int64(sent)
+	if s.seen.received > 0 {
+		t.received += int64(s.seen.received)
+		t.reads++
+	}
+	if s.plan != nil && s.seen.good > 0 {
+		s.enter(r, now)
+	}
+	r.mu.Unlock()
+	s.seen.received, s.seen.good, s.seen.runs = 0, 0, s.seen.runs[:0]
+}
+
+// enter puts the good round trips into the slice they arrived in: its window if
+// the slice is this target's and has settled, else beside the window of the
+// slice that paid for them.
+func (s *session) enter(r *recorder, now int64) {
+	i := s.slice
+	if !s.mayTalk() {
+		if i = s.plan.lastSlice(s.target, s.slice); i < 0 {
+			return
+		}
+		r.slices[i].beside += int64(s.seen.good)
+		return
+	}
+	c := &r.slices[i]
+	if now < s.plan.start[i]+s.plan.slices[i].Settle {
+		c.beside += int64(s.seen.good)
+		return
+	}
+	c.roundTrips += int64(s.seen.good)
+	for _, x := range s.seen.runs {
+		c.rttSum += x.nanos * int64(x.n)
+		if s.plan.slices[i].Counted {
+			r.rtt[s.target].RecordN(x.nanos, int64(x.n))
+		}
+	}
+}
+
+func (v *seen) add(nanos int64) {
+	if last := len(v.runs) - 1; last >= 0 && v.runs[last].nanos == nanos {
+		v.runs[last].n++
+		return
+	}
+	v.runs = append(v.runs, rtt{nanos, 1})
+}
+
+// keptLost bounds what is remembered of lost datagrams.
+const keptLost = 4096
+
+// giveUp counts datagrams that were not answered in time as lost, which frees
+// their places in the window. The oldest were sent first, so it looks no further
+// than the first that still has time.
+func (s *session) giveUp(now int64) {
+	after := s.l.cfg.LossAfter
+	if !s.l.cfg.Protocol.Datagram || after == 0 {
+		return
+	}
+	for r := s.flight.oldest(); r != nil && now-r.sentAt >= after; r = s.flight.oldest() {
+		gone := s.flight.lose()
+		s.rec.count(s.target, control.CountLost, int64(gone.n))
+		if s.lost == nil || len(s.lost) > keptLost {
+			s.lost = make(map[uint32]struct{})
+		}
+		for i := range gone.n {
+			s.lost[gone.first+uint32(i)] = struct{}{}
+		}
+		if s.state == verifying { // the checked exchange is tried again
+			s.state = opening
+		}
+	}
+}
+
+// settle notices the end of the checked exchange and the end of all traffic.
+func (s *session) settle(now int64) {
+	if s.flight.n > 0 {
+		return
+	}
+	switch {
+	case s.state == verifying:
+		s.state = ready
+		s.answered()
+	case s.state == ready && s.plan != nil && now >= s.plan.end():
+		s.state = quiet
+		s.hush()
+	}
+}
+
+// answered counts down the sessions whose checked exchange is out.
+func (s *session) answered() {
+	if s.l.waiting.Add(-1) == 0 {
+		close(s.l.verified)
+	}
+}
+
+// hush counts down the sessions that may have something in flight. The last one
+// reads the targets' clocks, now that all are idle.
+func (s *session) hush() {
+	if s.l.loud.Add(-1) == 0 {
+		if p := s.l.plan.Load(); p != nil {
+			p.settled()
+		}
+		close(s.l.done)
+	}
+}
+
+// wakeAt is when this session wants to act next on its own; 0: never.
+func (s *session) wakeAt(now int64) int64 {
+	var at int64
+	if s.plan != nil && s.slice < len(s.plan.slices) {
+		at = s.plan.nextTurn(s.target, now)
+		if s.keeper {
+			at = min(at, s.plan.nextEdge.Load())
+		}
+	}
+	if r := s.flight.oldest(); r != nil && s.l.cfg.Protocol.Datagram && s.l.cfg.LossAfter > 0 {
+		if due := r.sentAt + s.l.cfg.LossAfter; at == 0 || due < at {
+			at = due
+		}
+	}
+	return at
+}
+
+func (s *session) End(out []byte) ([]byte, error) {
+	if s.state == quiet {
+		return out, nil
+	}
+	return out, errOver
+}
+
+// Close counts a connection that ended before the plan did.
+func (s *session) Close(err error) {
+	was := s.state
+	s.state = gone
+	if was == quiet || was == gone {
+		return
+	}
+	if err == nil {
+		err = errOver
+	}
+	if s.l.plan.Load() != nil || was != ready {
+		s.wrong(control.CountDisconnects, fmt.Sprintf("client %d: disconnected: %v", s.id, err))
+	}
+	if was == opening || was == verifying {
+		s.answered()
+	}
+	s.hush()
+}

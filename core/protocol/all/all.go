@@ -1,0 +1,15 @@
+// Package all lists the protocols there are. A protocol is added here and
+// nowhere else.
+package all
+
+import (
+	"github.com/netmatrix/netmatrix/core/protocol"
+	"github.com/netmatrix/netmatrix/core/protocol/tcp"
+)
+
+// Protocols returns every protocol, in the order reports show them.
+func Protocols() []protocol.Protocol {
+	return []protocol.Protocol{
+		tcp.Protocol(),
+	}
+}
