@@ -1,0 +1,120 @@
+// Package coroutine is the runtime that needs no library: package net as
+// everyone uses it, a goroutine per connection that reads, handles and writes
+// in a straight line. It is what the other runtimes are compared with, so it
+// carries nothing that such a program would not have.
+//
+// It knows sockets of package net and the order of a session's calls. It must
+// not know what the bytes mean.
+package coroutine
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/netmatrix/netmatrix/core/transport"
+)
+
+// defaultReadBuffer is what is read at once, in bytes: as much as io.Copy does.
+const defaultReadBuffer = 32 << 10
+
+// Runtime moves bytes with package net. Its IO threads are those of the
+// process, which GOMAXPROCS limits; so it keeps no state, and its groups share
+// the Go runtime's poller with everything else in the process.
+type Runtime struct{}
+
+var _ transport.Runtime = (*Runtime)(nil)
+
+// New returns the runtime.
+func New() *Runtime { return &Runtime{} }
+
+// Info implements transport.Runtime.
+func (*Runtime) Info() transport.Info {
+	return transport.Info{
+		Name:    "coroutine",
+		Version: "net@" + runtime.Version(),
+		Models:  map[string]string{"shared": "the Go runtime's one network poller, GOMAXPROCS N"},
+		Lacks: []transport.Lack{
+			{Axis: "execution", Value: "callback", Why: "package net has no callbacks; stdnet runs callbacks over it"},
+			{Axis: "io_model", Value: "sharded", Why: "package net has one runtime poller for the whole process"},
+			{Axis: "protocol", Value: "udp", Why: "this version of the runtime carries tcp only"},
+			{Axis: "load_wait", Value: "busy", Why: "package net parks a goroutine that waits for input and cannot poll instead"},
+		},
+	}
+}
+
+// Listen implements transport.Runtime.
+func (*Runtime) Listen(c transport.Config, session func() transport.Session) (transport.Group, error) {
+	c, err := prepare(c)
+	if err != nil {
+		return nil, err
+	}
+	ln, err := listen(c)
+	if err != nil {
+		return nil, err
+	}
+	g := newGroup(c, ln.Addr().String())
+	g.listener = ln
+	g.goroutines.Go(func() { g.accept(ln, session) })
+	return g, nil
+}
+
+// Dial implements transport.Runtime. The first session is opened when the last
+// one is connected.
+func (*Runtime) Dial(c transport.Config, addrs []string, sessions []transport.Session) (transport.Group, error) {
+	g, err := dialGroup(c, addrs, sessions)
+	if err != nil {
+		for _, s := range sessions {
+			s.Close(err)
+		}
+		return nil, err
+	}
+	return g, nil
+}
+
+func dialGroup(c transport.Config, addrs []string, sessions []transport.Session) (*group, error) {
+	c, err := prepare(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Busy {
+		return nil, fmt.Errorf("dial: coroutine cannot poll for input without sleeping; use another runtime or load_wait sleep")
+	}
+	sockets, err := dialAll(c, addrs, len(sessions))
+	if err != nil {
+		return nil, err
+	}
+	local := make([]string, len(sockets))
+	for i, s := range sockets {
+		local[i] = s.LocalAddr().String()
+	}
+	g := newGroup(c, local...)
+	for i, s := range sockets {
+		g.start(&conn{socket: s, session: sessions[i], sender: newSender(s)})
+	}
+	return g, nil
+}
+
+// prepare fills in what c leaves open, and refuses what this runtime lacks.
+func prepare(c transport.Config) (transport.Config, error) {
+	if c.Network != "" && c.Network != "tcp" {
+		return c, fmt.Errorf("network %s: this version of coroutine carries tcp only", c.Network)
+	}
+	if c.Execution != "" && c.Execution != "goroutine" {
+		return c, fmt.Errorf("execution %s: coroutine has goroutine only; stdnet runs callbacks over package net", c.Execution)
+	}
+	if c.IOModel == "sharded" && c.Threads > 1 {
+		return c, fmt.Errorf("io model sharded × %d: package net has one runtime poller for the whole process; use shared", c.Threads)
+	}
+	if c.Address == "" {
+		c.Address = "127.0.0.1:0"
+	}
+	if c.ReadBuffer == 0 {
+		c.ReadBuffer = defaultReadBuffer
+	}
+	if c.Clock == nil {
+		start := time.Now()
+		c.Clock = func() int64 { return int64(time.Since(start)) }
+	}
+	return c, nil
+}
