@@ -93,6 +93,32 @@ func (c Cell) Canonical() Cell {
 	return c
 }
 
+// Axis returns the value on an axis as it is written; empty for an unknown one.
+func (c Cell) Axis(name string) string {
+	switch name {
+	case "runtime":
+		return c.Runtime
+	case "threads":
+		return strconv.Itoa(c.Threads)
+	case "payload":
+		return strconv.Itoa(c.Payload)
+	case "clients":
+		return strconv.Itoa(c.Clients)
+	case "window":
+		return strconv.Itoa(c.Window)
+	case "work":
+		return strconv.FormatInt(c.Work, 10)
+	case "rate":
+		return strconv.FormatFloat(c.Rate, 'g', -1, 64)
+	}
+	for _, ch := range choices {
+		if ch.axis == name {
+			return ch.get(&c)
+		}
+	}
+	return ""
+}
+
 // An Error is a value that an axis does not take.
 type Error struct {
 	Axis string // the axis at fault, a JSON name of Cell

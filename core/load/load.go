@@ -184,10 +184,7 @@ func (l *Load) Result() (control.Result, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for t := range l.sessions {
-		tally, err := total.tally(t)
-		if err != nil {
-			return control.Result{}, err
-		}
+		tally := total.tally(t)
 		tally.FirstErrors = append([]string(nil), l.firstErrors[t]...)
 		res.Targets = append(res.Targets, tally)
 	}

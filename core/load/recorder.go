@@ -87,12 +87,11 @@ func (r *recorder) addTo(total *recorder) {
 
 // tally is the outcome of one target. What was sent and neither came back nor
 // was given up is unfinished.
-func (r *recorder) tally(t int) (control.Tally, error) {
+func (r *recorder) tally(t int) control.Tally {
 	c := maps.Clone(r.counts[t])
 	tr := r.traffic[t]
 	c[control.CountSent], c[control.CountReceived], c[control.CountReads] = tr.sent, tr.received, tr.reads
 	c[control.CountUnfinished] = tr.sent - tr.received - c[control.CountLost]
 	c[control.CountOverRange] = r.rtt[t].OverRange()
-	b, err := r.rtt[t].Encode()
-	return control.Tally{RTT: b, MaxRTT: r.rtt[t].Max(), Counts: c}, err
+	return control.Tally{RTT: r.rtt[t].Encode(), MaxRTT: r.rtt[t].Max(), Counts: c}
 }

@@ -87,6 +87,13 @@ type Worker interface {
 	Working() int64
 }
 
+// Buffered is what a Group may implement to tell which socket buffers the kernel
+// granted to one of its connections (of a listening group: to the listener), in
+// bytes as the kernel reports them.
+type Buffered interface {
+	Buffers() (send, receive int)
+}
+
 // Config is what a runtime is told. The zero value of each field is usable:
 // it stands for the runtime's own default.
 type Config struct {

@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"fmt"
+
+	"github.com/netmatrix/netmatrix/core/cell"
+	"github.com/netmatrix/netmatrix/core/control"
+	"github.com/netmatrix/netmatrix/core/echo"
+	"github.com/netmatrix/netmatrix/core/protocol"
+	"github.com/netmatrix/netmatrix/core/transport"
+)
+
+// server is the listening side of a prepared agent.
+type server struct {
+	echo  *echo.Server
+	group transport.Group
+}
+
+func listen(rt transport.Runtime, p protocol.Protocol, s control.Setup) (*server, error) {
+	cfg := echo.Config{Protocol: p, Work: s.Cell.Work}
+	if s.Cell.Pattern == cell.Batch {
+		cfg.Batch = s.Cell.Window
+	}
+	srv := &server{echo: echo.NewServer(cfg)}
+	c := config(p, s)
+	c.Address = loopback(s.Cell.AddressFamily)
+	c.Execution = s.Cell.Execution
+	var err error
+	if srv.group, err = rt.Listen(c, srv.echo.Session); err != nil {
+		return nil, fmt.Errorf("listen at %s: %w", c.Address, err)
+	}
+	return srv, nil
+}
+
+// config is what both sides of a trial tell the runtime.
+func config(p protocol.Protocol, s control.Setup) transport.Config {
+	c := transport.Config{
+		Network:       p.Network,
+		Execution:     s.Cell.Execution,
+		IOModel:       s.IOModel,
+		Threads:       s.Threads,
+		SendBuffer:    s.Send,
+		ReceiveBuffer: s.Receive,
+		Clock:         clock(),
+	}
+	if p.Datagram {
+		c.DatagramBytes = s.Cell.Payload + p.Overhead
+	}
+	return c
+}
+
+// loopback is the literal address of this machine: a name would have to be
+// looked up, and the unspecified address cannot be dialled everywhere.
+func loopback(family string) string {
+	if family == cell.IPv6 {
+		return "[::1]:0"
+	}
+	return "127.0.0.1:0"
+}
