@@ -1,0 +1,205 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/netmatrix/netmatrix/core/transport"
+)
+
+var endingCases = []Case{
+	{"HalfClose", "hands over every byte before End, and still sends the answer", halfCloses},
+	{"EndBehindOutput", "sends what was pending before what End returns", endsBehindOutput},
+	{"HangUp", "reads what has arrived although the peer is gone already", hangsUp},
+	{"Reset", "closes once, with an error, when the peer resets", resets},
+	{"ResetPending", "closes once, with an error, when the peer resets while output is pending", resetsPending},
+	{"SendsBeforeError", "sends the whole output of the call that returned an error, then the end of the stream", sendsBeforeError},
+	{"Linger", "drops what comes after an error, and closes within about a second", lingers},
+	{"Done", "reports Close(nil) after ErrDone, from whichever call", isDone},
+}
+
+func halfCloses(e *Env) {
+	for _, n := range []int{27_260, 1 << 20} {
+		var seen []byte
+		g := e.serve(script{
+			data: func(in, out []byte) ([]byte, error) {
+				seen = append(seen, in...)
+				return out, nil
+			},
+			end: func(out []byte) ([]byte, error) { return append(out, seen...), nil },
+		})
+		b := text(uint64(n), n)
+		c := e.peer(g.Addrs()[0])
+		if _, err := c.Write(b); err != nil {
+			e.Fatalf("a peer could not write: %v", err)
+		}
+		c.CloseWrite()
+		if err := expectEnd(c, b); err != nil {
+			e.Errorf("the answer to %d bytes and a half-close: %v", n, err)
+		}
+	}
+	e.allClosed(2)
+	e.wantCauses(2, true)
+}
+
+func endsBehindOutput(e *Env) {
+	last := []byte("and that was all")
+	g := e.serve(script{
+		data: echo.data,
+		end:  func(out []byte) ([]byte, error) { return append(out, last...), nil },
+	})
+	b := text(3, 1<<20)
+	c := e.peer(g.Addrs()[0])
+	e.beside(func() error {
+		if _, err := c.Write(b); err != nil {
+			return fmt.Errorf("a peer could not write: %w", err)
+		}
+		return c.CloseWrite()
+	})
+	if err := expectEnd(c, append(b[:len(b):len(b)], last...)); err != nil {
+		e.Errorf("%v", err)
+	}
+	e.allClosed(1)
+	e.wantCauses(1, true)
+}
+
+func hangsUp(e *Env) {
+	const peers, each = 100, 11
+	var bytes atomic.Int64
+	g := e.serve(script{data: func(in, out []byte) ([]byte, error) {
+		bytes.Add(int64(len(in)))
+		return out, nil
+	}})
+	for i := range peers {
+		c := e.peer(g.Addrs()[0])
+		if _, err := c.Write(text(uint64(i), each)); err != nil {
+			e.Fatalf("a peer could not write: %v", err)
+		}
+		c.Close()
+	}
+	e.allClosed(peers)
+	if got := bytes.Load(); got != peers*each {
+		e.Errorf("%d of %d bytes were handed over before Close", got, peers*each)
+	}
+	if got := e.ledger.ended.Load(); got != peers {
+		e.Errorf("%d of %d sessions got their End", got, peers)
+	}
+	e.wantCauses(peers, true)
+}
+
+// reset closes c so that the kernel sends a reset.
+func reset(c *net.TCPConn) {
+	c.SetLinger(0)
+	c.Close()
+}
+
+func resets(e *Env) {
+	g := e.serve(echo)
+	c := e.peer(g.Addrs()[0])
+	if err := exchange(c, text(1, 100)); err != nil {
+		e.Fatalf("%v", err)
+	}
+	reset(c)
+	e.allClosed(1)
+	e.wantCauses(1, false)
+	e.until(func() bool { return g.Live() == 0 }, "Live is 0, it is %d", g.Live())
+}
+
+func resetsPending(e *Env) {
+	g := e.serve(script{
+		open: func(out []byte) ([]byte, error) { return append(out, text(1, 16<<20)...), nil },
+	})
+	c := e.peer(g.Addrs()[0])
+	if err := expect(c, text(1, 16<<20)[:1000]); err != nil {
+		e.Fatalf("%v", err)
+	}
+	reset(c)
+	e.allClosed(1)
+	e.wantCauses(1, false)
+}
+
+var errRefused = errors.New("the session refuses")
+
+func sendsBeforeError(e *Env) {
+	answer := text(5, 1<<20)
+	g := e.serve(script{data: func(_, out []byte) ([]byte, error) { return append(out, answer...), errRefused }})
+	c := e.peer(g.Addrs()[0])
+	// More than one call may take: what stays unread must not turn the end of
+	// the stream into a reset that destroys the answer.
+	if _, err := c.Write(text(6, 64<<10)); err != nil {
+		e.Fatalf("a peer could not write: %v", err)
+	}
+	if err := expectEnd(c, answer); err != nil {
+		e.Errorf("%v", err)
+	}
+	c.Close()
+	e.allClosed(1)
+	e.wantCauses(1, false)
+}
+
+func lingers(e *Env) {
+	g := e.serve(script{data: func(_, out []byte) ([]byte, error) { return out, errRefused }})
+	const peers, patience = 4, 3 * time.Second // the rule says one second; the rest is for a busy machine
+	e.each(peers, func(i int) error {
+		c, err := e.peerTo(g.Addrs()[0])
+		if err != nil {
+			return err
+		}
+		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+			return err
+		}
+		if _, err := c.Write([]byte("x")); err != nil {
+			return err
+		}
+		if err := expectEnd(c, nil); err != nil {
+			return err
+		}
+		if i == 0 {
+			return nil // this one goes silent and stays
+		}
+		for err == nil {
+			_, err = c.Write(text(1, 1000))
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return fmt.Errorf("a peer could still write %v after the session had refused", patience)
+		}
+		return nil
+	})
+	e.allClosed(peers)
+	e.until(func() bool { return g.Live() == 0 }, "Live is 0")
+	e.wantCauses(peers, false)
+}
+
+// isDone: the last words arrive, the end follows, Close is given nil.
+func isDone(e *Env) {
+	bye := text(9, 100_000)
+	done := func(out []byte) ([]byte, error) { return append(out, bye...), transport.ErrDone }
+	for i, s := range []script{
+		{open: done},
+		{data: func(_, out []byte) ([]byte, error) { return done(out) }},
+		{end: done},
+		{wake: func(out []byte) ([]byte, int64, error) {
+			out, err := done(out)
+			return out, 0, err
+		}},
+	} {
+		g := e.serve(s)
+		c := e.peer(g.Addrs()[0])
+		if s.data != nil {
+			c.Write([]byte("x"))
+		}
+		if s.end != nil {
+			c.CloseWrite()
+		}
+		if err := expectEnd(c, bye); err != nil {
+			e.Errorf("the last words: %v", err)
+		}
+		c.Close()
+		e.allClosed(int64(i + 1))
+	}
+	e.wantCauses(4, true)
+}
