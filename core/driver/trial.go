@@ -1,0 +1,132 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/netmatrix/netmatrix/core/cell"
+	"github.com/netmatrix/netmatrix/core/control"
+	"github.com/netmatrix/netmatrix/core/record"
+)
+
+// Trial is one scenario to be measured with one contender or several side by
+// side (split placement only).
+type Trial struct {
+	RunID, Suite           string
+	Order, Round           int
+	Group                  string
+	Scenario               cell.Cell
+	Contenders             []cell.Contender
+	Warmup, Measure        time.Duration // for each contender
+	SendBuffer, RecvBuffer int           // socket buffers to ask for, bytes; 0: the kernel's own
+	Seed                   uint64
+	CheckAll               bool
+}
+
+// blame is an error and the contender it is charged to.
+type blame struct {
+	err       error
+	detail    string          // the end of a plugin's stderr
+	contender *cell.Contender // nil: nobody in particular
+}
+
+// Run measures a trial and returns one record for each contender, in their
+// order. A contender that fails is recorded and taken out, and the others are
+// measured again in fresh processes; when nobody can be blamed, each is
+// measured alone. The error is the context's, when the run is called off.
+func (d *Driver) Run(ctx context.Context, t Trial) ([]record.Record, error) {
+	done := make(map[cell.Contender]record.Record)
+	var left []cell.Contender
+	for _, c := range t.Contenders {
+		if why := d.Unsupported(t.Scenario.With(c)); why != "" {
+			done[c] = d.newRecord(t, c, 1, record.Unsupported, why)
+			continue
+		}
+		left = append(left, c)
+	}
+	if err := d.together(ctx, t, left, 1, done); err != nil {
+		return nil, err
+	}
+	recs := make([]record.Record, len(t.Contenders))
+	for i, c := range t.Contenders {
+		recs[i] = done[c]
+	}
+	return recs, nil
+}
+
+func (d *Driver) together(ctx context.Context, t Trial, left []cell.Contender, attempt int, done map[cell.Contender]record.Record) error {
+	for ; len(left) > 0; attempt++ {
+		recs, bl := d.attempt(ctx, t, left, attempt)
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		switch {
+		case bl == nil:
+			for i, c := range left {
+				done[c] = recs[i]
+			}
+			return nil
+		case bl.contender != nil || len(left) == 1:
+			c := left[0]
+			if bl.contender != nil {
+				c = *bl.contender
+			}
+			status := record.Failed
+			if errors.Is(bl.err, control.ErrUnsupported) {
+				status = record.Unsupported
+			}
+			rec := d.newRecord(t, c, attempt, status, bl.err.Error())
+			rec.Detail = bl.detail
+			done[c] = rec
+			left = slices.DeleteFunc(slices.Clone(left), func(x cell.Contender) bool { return x == c })
+		default:
+			for _, c := range left {
+				if err := d.together(ctx, t, []cell.Contender{c}, attempt+1, done); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// attempt is one try with the given contenders, in fresh processes that are all
+// gone when it returns.
+func (d *Driver) attempt(ctx context.Context, t Trial, contenders []cell.Contender, number int) ([]record.Record, *blame) {
+	started := time.Now().UTC()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	a := &attempt{
+		d: d, trial: t, cell: t.Scenario, place: d.place(t.Scenario),
+		plan: plan(len(contenders), t.Warmup, t.Measure, t.Seed),
+	}
+	defer a.kill()
+	for _, step := range []func(context.Context) *blame{
+		func(ctx context.Context) *blame { return a.start(ctx, contenders, cancel) },
+		a.prepare, a.before, a.measure, a.after,
+	} {
+		if bl := step(ctx); bl != nil {
+			return nil, a.sharpen(ctx, bl)
+		}
+	}
+	a.stop(ctx)
+	recs := make([]record.Record, len(contenders))
+	for i, c := range contenders {
+		recs[i] = a.record(i, c, number)
+		recs[i].StartedAt = started.Format(time.RFC3339Nano)
+	}
+	return recs, nil
+}
+
+// sharpen prefers the death of a process to whatever call noticed it first.
+func (a *attempt) sharpen(ctx context.Context, bl *blame) *blame {
+	var dead *deathError
+	if errors.As(context.Cause(ctx), &dead) {
+		return a.charge(dead.party, fmt.Errorf("%w (noticed in %s)", dead, a.step))
+	}
+	return bl
+}
