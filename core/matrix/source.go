@@ -66,6 +66,9 @@ func forbidden(r rune) bool {
 }
 
 func (s *source) errorf(line, column int, format string, args ...any) *Error {
+	if last := len(s.lines); line > last { // the parser puts what is missing behind the end of the file
+		line, column = last, utf8.RuneCountInString(s.lines[last-1])+1
+	}
 	return &Error{
 		File: s.file, Line: line, Column: column,
 		Msg:     fmt.Sprintf(format, args...),
@@ -159,8 +162,7 @@ func (s *source) syntaxError(err error) *Error {
 	} else {
 		msg = "not YAML: " + msg + "; check quotes, brackets and the indentation here and in the line before"
 	}
-	line = min(line, len(s.lines))
-	text := s.lines[line-1]
+	text := s.lines[min(line, len(s.lines))-1]
 	column := 1 + len(text) - len(strings.TrimLeft(text, " "))
 	return s.errorf(line, column, "%s", msg)
 }
