@@ -17,25 +17,40 @@ import (
 // lingerTime is how long input is dropped after the sending side was shut.
 const lingerTime = time.Second
 
-// conn is one connection. All but ask is for its own goroutine alone.
+// conn is one connection. All but ask and cut is for its own goroutine alone.
 type conn struct {
 	socket  *net.TCPConn
 	session transport.Session
 	sender  *sender // nil: accepted, writes wait for the network
-	group   *group
+	clock   func() int64
 
 	in  []byte // read into
 	out []byte // lent to the session for its output
 	err error  // what the session is told in Close
 
 	waker transport.Waker // nil: the session is none
-	next  int64           // when Wake is due, on the group's clock; 0: only when asked
+	next  int64           // when Wake is due; 0: only when asked
 	asked atomic.Bool     // Wake is due at once
+
+	mu   sync.Mutex // of ask
+	deaf bool       // the conversation is over, and the deadline not for ask to set
 }
+
+func newConn(g *group, socket *net.TCPConn, s transport.Session, dialled bool) *conn {
+	c := &conn{socket: socket, session: s, clock: g.config.Clock, in: make([]byte, g.config.ReadBuffer)}
+	if dialled {
+		c.sender = newSender(socket)
+	}
+	c.waker, _ = s.(transport.Waker)
+	c.asked.Store(c.waker != nil) // Wake follows Open
+	return c
+}
+
+// cut ends the connection from outside.
+func (c *conn) cut() { c.socket.Close() }
 
 // run is the goroutine of the connection.
 func (c *conn) run() {
-	c.in = make([]byte, c.group.config.ReadBuffer)
 	c.talk()
 	c.socket.Close()
 	if c.sender != nil {
@@ -44,7 +59,6 @@ func (c *conn) run() {
 		}
 	}
 	c.session.Close(c.err)
-	c.group.remove(c)
 }
 
 // talk is the whole conversation.
@@ -111,7 +125,7 @@ func (c *conn) send(out []byte) error {
 // for a second, so that closing with input unread cannot reset the connection
 // and take the last answer with it.
 func (c *conn) linger() {
-	c.group.hush(c)
+	c.hush()
 	shut := func() {
 		c.socket.CloseWrite()
 		c.socket.SetReadDeadline(time.Now().Add(lingerTime))
@@ -123,11 +137,7 @@ func (c *conn) linger() {
 		c.socket.SetReadDeadline(time.Time{})
 		last.Go(func() { c.sender.wait(); shut() })
 	}
-	for {
-		if _, err := c.socket.Read(c.in); err != nil {
-			break
-		}
-	}
+	io.Copy(io.Discard, c.socket)
 	last.Wait()
 }
 

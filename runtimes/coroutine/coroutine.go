@@ -8,6 +8,7 @@
 package coroutine
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -47,23 +48,29 @@ func (*Runtime) Info() transport.Info {
 func (*Runtime) Listen(c transport.Config, session func() transport.Session) (transport.Group, error) {
 	c, err := prepare(c)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("listen: %w", err)
 	}
 	ln, err := listen(c)
 	if err != nil {
-		return nil, err
+		return nil, err // says what, where and why
 	}
-	g := newGroup(c, ln.Addr().String())
-	g.listener = ln
-	g.goroutines.Go(func() { g.accept(ln, session) })
+	g := newGroup(c)
+	g.serve(ln, session)
 	return g, nil
 }
 
-// Dial implements transport.Runtime. The first session is opened when the last
-// one is connected.
+// Dial implements transport.Runtime.
 func (*Runtime) Dial(c transport.Config, addrs []string, sessions []transport.Session) (transport.Group, error) {
-	g, err := dialGroup(c, addrs, sessions)
+	c, err := prepare(c)
+	if err == nil && c.Busy {
+		err = errors.New("coroutine cannot poll for input without sleeping; use load_wait sleep")
+	}
+	g := newGroup(c)
+	if err == nil {
+		err = g.dial(addrs, sessions)
+	}
 	if err != nil {
+		err = fmt.Errorf("dial: %w", err)
 		for _, s := range sessions {
 			s.Close(err)
 		}
@@ -72,33 +79,10 @@ func (*Runtime) Dial(c transport.Config, addrs []string, sessions []transport.Se
 	return g, nil
 }
 
-func dialGroup(c transport.Config, addrs []string, sessions []transport.Session) (*group, error) {
-	c, err := prepare(c)
-	if err != nil {
-		return nil, err
-	}
-	if c.Busy {
-		return nil, fmt.Errorf("dial: coroutine cannot poll for input without sleeping; use another runtime or load_wait sleep")
-	}
-	sockets, err := dialAll(c, addrs, len(sessions))
-	if err != nil {
-		return nil, err
-	}
-	local := make([]string, len(sockets))
-	for i, s := range sockets {
-		local[i] = s.LocalAddr().String()
-	}
-	g := newGroup(c, local...)
-	for i, s := range sockets {
-		g.start(&conn{socket: s, session: sessions[i], sender: newSender(s)})
-	}
-	return g, nil
-}
-
 // prepare fills in what c leaves open, and refuses what this runtime lacks.
 func prepare(c transport.Config) (transport.Config, error) {
 	if c.Network != "" && c.Network != "tcp" {
-		return c, fmt.Errorf("network %s: this version of coroutine carries tcp only", c.Network)
+		return c, fmt.Errorf("network %s: coroutine carries tcp only in this version", c.Network)
 	}
 	if c.Execution != "" && c.Execution != "goroutine" {
 		return c, fmt.Errorf("execution %s: coroutine has goroutine only; stdnet runs callbacks over package net", c.Execution)

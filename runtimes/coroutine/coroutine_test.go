@@ -1,12 +1,9 @@
 package coroutine
 
 import (
-	"bytes"
-	"errors"
 	"io"
 	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,14 +57,13 @@ func listenWith(t testing.TB, c transport.Config, session func() transport.Sessi
 	return g.Addrs()[0]
 }
 
-func dialWith(t testing.TB, c transport.Config, addr string, s ...transport.Session) transport.Group {
+func dialWith(t testing.TB, c transport.Config, addr string, s ...transport.Session) {
 	t.Helper()
 	g, err := New().Dial(c, []string{addr}, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.Close() })
-	return g
 }
 
 func receive[T any](t testing.TB, what string, c <-chan T) T {
@@ -114,34 +110,6 @@ func TestAnswersInPlaceDoNotOverwriteInput(t *testing.T) {
 	}
 }
 
-// A dialled end sends far more than two socket buffers hold to an end that
-// stops reading while its echo is not taken.
-func TestDialledEndReadsWhileItsWriteIsBlocked(t *testing.T) {
-	const total = 16 << 20
-	small := transport.Config{SendBuffer: 16 << 10, ReceiveBuffer: 16 << 10}
-	addr := listenWith(t, small, func() transport.Session { return new(fake) })
-
-	sent := bytes.Repeat([]byte("0123456789abcdef"), total/16)
-	got := make([]byte, 0, total)
-	closed := make(chan error, 1)
-	dialWith(t, small, addr, &fake{
-		closed: closed,
-		open:   func(out []byte) ([]byte, error) { return append(out, sent...), nil },
-		data: func(in, out []byte) ([]byte, error) {
-			if got = append(got, in...); len(got) < total {
-				return out, nil
-			}
-			return out, transport.ErrDone
-		},
-	})
-	if err := receive(t, "Close", closed); err != nil {
-		t.Fatalf("closed with %v", err)
-	}
-	if !bytes.Equal(got, sent) {
-		t.Errorf("%d bytes came back, not the %d that were sent", len(got), total)
-	}
-}
-
 // The session ends with all of its output still to be sent.
 func TestLastOutputIsSentBehindABlockedWrite(t *testing.T) {
 	const total = 4 << 20
@@ -171,56 +139,6 @@ func TestLastOutputIsSentBehindABlockedWrite(t *testing.T) {
 	}
 }
 
-func TestWakeIsNeitherEarlyNorLost(t *testing.T) {
-	const step, ticks = int64(2 * time.Millisecond), 20
-	start := time.Now()
-	clock := func() int64 { return int64(time.Since(start)) }
-	addr := listenWith(t, transport.Config{}, func() transport.Session { return new(fake) })
-
-	var next int64
-	left := ticks
-	closed := make(chan error, 1)
-	dialWith(t, transport.Config{Clock: clock}, addr, &waking{
-		fake: fake{closed: closed},
-		wake: func(out []byte) ([]byte, int64, error) {
-			now := clock()
-			if now < next {
-				return out, 0, errors.New("woken early")
-			}
-			if left--; left == 0 {
-				return out, 0, transport.ErrDone
-			}
-			next = now + step
-			return out, next, nil
-		},
-	})
-	if err := receive(t, "Close", closed); err != nil {
-		t.Error(err)
-	}
-}
-
-// Each Group.Wake must reach the session, however it meets the deadlines that
-// the connection sets for itself.
-func TestGroupWakeRacesWithDeadlines(t *testing.T) {
-	addr := listenWith(t, transport.Config{}, func() transport.Session { return new(fake) })
-	woken := make(chan struct{}, 1)
-	var clock atomic.Int64
-	g := dialWith(t, transport.Config{Clock: clock.Load}, addr, &waking{
-		wake: func(out []byte) ([]byte, int64, error) {
-			select {
-			case woken <- struct{}{}:
-			default:
-			}
-			return append(out, 'x'), clock.Load() + int64(time.Hour), nil
-		},
-	})
-	receive(t, "Wake after Open", woken)
-	for range 2000 {
-		g.Wake()
-		receive(t, "Wake after Group.Wake", woken)
-	}
-}
-
 func TestLateSessionStillGetsItsInput(t *testing.T) {
 	addr := listenWith(t, transport.Config{}, func() transport.Session { return new(fake) })
 	closed := make(chan error, 1)
@@ -234,32 +152,6 @@ func TestLateSessionStillGetsItsInput(t *testing.T) {
 	})
 	if err := receive(t, "Close", closed); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestDialClosesEverySessionWhenOneCannotConnect(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead := ln.Addr().String()
-	ln.Close()
-	addr := listenWith(t, transport.Config{}, func() transport.Session { return new(fake) })
-
-	closed := make(chan error, 3)
-	sessions := make([]transport.Session, 3)
-	for i := range sessions {
-		sessions[i] = &fake{closed: closed}
-	}
-	if _, err := New().Dial(transport.Config{}, []string{addr, dead}, sessions); err == nil {
-		t.Fatal("dialled an address that nobody listens on")
-	} else if !strings.Contains(err.Error(), dead) {
-		t.Errorf("%q does not name %s", err, dead)
-	}
-	for range sessions {
-		if err := receive(t, "Close", closed); err == nil {
-			t.Error("a session was told that all went well")
-		}
 	}
 }
 

@@ -13,29 +13,20 @@ import (
 // group is what one Listen or Dial has opened. Its lock is taken when a
 // connection comes or goes, never for a message.
 type group struct {
-	config   transport.Config
-	addrs    []string
-	listener *net.TCPListener // nil: dialled
-
+	config     transport.Config
+	addrs      []string
 	goroutines sync.WaitGroup
 	done       chan struct{} // closed by Close
 
 	mu     sync.Mutex
 	closed bool
 	conns  map[*conn]struct{}
-	wakers map[*conn]struct{} // of conns, those that Wake reaches
 }
 
 var _ transport.Group = (*group)(nil)
 
-func newGroup(c transport.Config, addrs ...string) *group {
-	return &group{
-		config: c,
-		addrs:  addrs,
-		done:   make(chan struct{}),
-		conns:  make(map[*conn]struct{}),
-		wakers: make(map[*conn]struct{}),
-	}
+func newGroup(c transport.Config) *group {
+	return &group{config: c, done: make(chan struct{}), conns: make(map[*conn]struct{})}
 }
 
 // Addrs implements transport.Group.
@@ -48,12 +39,11 @@ func (g *group) Live() int {
 	return len(g.conns)
 }
 
-// Wake implements transport.Group. It asks with the lock held, so that none is
-// asked once hush has returned.
+// Wake implements transport.Group.
 func (g *group) Wake() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for c := range g.wakers {
+	for c := range g.conns {
 		c.ask()
 	}
 }
@@ -64,11 +54,8 @@ func (g *group) Close() error {
 	if !g.closed {
 		g.closed = true
 		close(g.done)
-		if g.listener != nil {
-			g.listener.Close()
-		}
 		for c := range g.conns {
-			c.socket.Close()
+			c.cut()
 		}
 	}
 	g.mu.Unlock()
@@ -76,8 +63,18 @@ func (g *group) Close() error {
 	return nil
 }
 
-// accept makes a connection of whatever arrives, until the listener is closed.
-// Any other error passes: the peer was gone already, or descriptors are short,
+// serve accepts on ln until the group is closed.
+func (g *group) serve(ln *net.TCPListener, session func() transport.Session) {
+	g.addrs = []string{ln.Addr().String()}
+	g.goroutines.Go(func() {
+		<-g.done
+		ln.Close()
+	})
+	g.goroutines.Go(func() { g.accept(ln, session) })
+}
+
+// accept makes a connection of whatever arrives. An error passes, unless the
+// listener is closed: the peer was gone already, or descriptors are short,
 // which a pause can mend.
 func (g *group) accept(ln *net.TCPListener, session func() transport.Session) {
 	const shortest, longest = 5 * time.Millisecond, time.Second
@@ -87,7 +84,7 @@ func (g *group) accept(ln *net.TCPListener, session func() transport.Session) {
 		switch {
 		case err == nil:
 			pause = shortest
-			g.start(&conn{socket: s, session: session()})
+			g.start(newConn(g, s, session(), false))
 		case errors.Is(err, net.ErrClosed):
 			return
 		default:
@@ -101,34 +98,33 @@ func (g *group) accept(ln *net.TCPListener, session func() transport.Session) {
 	}
 }
 
+// dial connects every session, and opens the first once the last is connected.
+func (g *group) dial(addrs []string, sessions []transport.Session) error {
+	sockets, err := dialAll(g.config, addrs, len(sessions))
+	if err != nil {
+		return err
+	}
+	for _, s := range sockets {
+		g.addrs = append(g.addrs, s.LocalAddr().String())
+	}
+	for i, s := range sockets {
+		g.start(newConn(g, s, sessions[i], true))
+	}
+	return nil
+}
+
 // start hands c to a goroutine of its own, which closes it in the end.
 func (g *group) start(c *conn) {
-	c.group = g
-	c.waker, _ = c.session.(transport.Waker)
-	c.asked.Store(c.waker != nil) // Wake follows Open
-
 	g.mu.Lock()
 	g.conns[c] = struct{}{}
-	if c.waker != nil {
-		g.wakers[c] = struct{}{}
-	}
-	if g.closed { // the last accept of a group that is being closed
-		c.socket.Close()
+	if g.closed { // accepted while Close went through the others
+		c.cut()
 	}
 	g.mu.Unlock()
-	g.goroutines.Go(c.run)
-}
-
-// hush takes c from the reach of Wake.
-func (g *group) hush(c *conn) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.wakers, c)
-}
-
-func (g *group) remove(c *conn) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.conns, c)
-	delete(g.wakers, c)
+	g.goroutines.Go(func() {
+		c.run()
+		g.mu.Lock()
+		delete(g.conns, c)
+		g.mu.Unlock()
+	})
 }

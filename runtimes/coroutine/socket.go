@@ -19,7 +19,7 @@ func listen(c transport.Config) (*net.TCPListener, error) {
 	lc.SetMultipathTCP(false)                   // on by default, and not what the other runtimes listen with
 	ln, err := lc.Listen(context.Background(), "tcp", c.Address)
 	if err != nil {
-		return nil, err // says what, where and why
+		return nil, err
 	}
 	return ln.(*net.TCPListener), nil
 }
@@ -27,7 +27,7 @@ func listen(c transport.Config) (*net.TCPListener, error) {
 // dialAll connects n sockets, one after another. It returns all or none.
 func dialAll(c transport.Config, addrs []string, n int) (_ []*net.TCPConn, err error) {
 	if len(addrs) == 0 && n > 0 {
-		return nil, errors.New("dial: no address to connect to")
+		return nil, errors.New("no address to connect to")
 	}
 	sockets := make([]*net.TCPConn, 0, n)
 	defer func() {

@@ -13,16 +13,27 @@ var longAgo = time.Unix(1, 0)
 // before it looks for input, so a session that is always late would get none.
 const leastWait = time.Microsecond
 
-// ask has Wake called soon. From any goroutine, with the group's lock held.
+// ask has Wake called soon. From any goroutine.
 func (c *conn) ask() {
-	c.asked.Store(true)
-	c.socket.SetReadDeadline(longAgo)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waker != nil && !c.deaf {
+		c.asked.Store(true)
+		c.socket.SetReadDeadline(longAgo)
+	}
+}
+
+// hush keeps ask from the read deadline: once it has returned, none is at it.
+func (c *conn) hush() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deaf = true
 }
 
 // wake calls Wake if it is due, and sets the deadline that the next one needs.
 // It reports whether the conversation goes on.
 func (c *conn) wake() bool {
-	if c.asked.Swap(false) || c.next != 0 && c.group.config.Clock() >= c.next {
+	if c.asked.Swap(false) || c.next != 0 && c.clock() >= c.next {
 		out, next, err := c.waker.Wake(c.out[:0])
 		c.next = next
 		if !c.step(out, err) {
@@ -41,6 +52,6 @@ func (c *conn) deadline() time.Time {
 	if c.next == 0 {
 		return time.Time{}
 	}
-	wait := time.Duration(c.next - c.group.config.Clock())
+	wait := time.Duration(c.next - c.clock())
 	return time.Now().Add(max(wait, leastWait))
 }
