@@ -1,0 +1,100 @@
+package rawpoll
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+
+	"github.com/netmatrix/netmatrix/core/transport"
+)
+
+var (
+	_ transport.Group  = (*group)(nil)
+	_ transport.Worker = (*group)(nil)
+)
+
+// errGroupClosed is what sessions are told that Group.Close cuts off.
+var errGroupClosed = fmt.Errorf("group closed: %w", net.ErrClosed)
+
+// group is what one Listen or Dial has opened.
+type group struct {
+	runtime   *Runtime
+	loops     []*loop
+	addrs     []string
+	clock     func() int64 // what the group's Wakers go by
+	readBytes int
+	busy      bool
+	routines  bool // goroutine execution
+	before    int64
+
+	live    atomic.Int64
+	open    sync.WaitGroup // connections, their goroutines and the listener
+	closing atomic.Bool
+	closed  sync.Once
+}
+
+func newGroup(r *Runtime, c transport.Config) *group {
+	g := &group{
+		runtime:   r,
+		loops:     r.loops,
+		clock:     c.Clock,
+		readBytes: c.ReadBuffer,
+		busy:      c.Busy,
+		routines:  c.Execution == goroutine,
+	}
+	if g.clock == nil {
+		g.clock = r.clock
+	}
+	if g.readBytes == 0 {
+		g.readBytes = defaultReadBuffer
+	}
+	g.before = g.worked()
+	return g
+}
+
+// Addrs are the address listened on or the local ends dialled from.
+func (g *group) Addrs() []string { return g.addrs }
+
+// Live counts the connections opened and not yet closed.
+func (g *group) Live() int { return int(g.live.Load()) }
+
+// Wake has every Waker of the group called.
+func (g *group) Wake() { g.tell(woken) }
+
+// Close cuts off what is open and returns when nothing of the group is left.
+func (g *group) Close() error {
+	g.closed.Do(func() {
+		g.closing.Store(true)
+		g.tell(shut)
+		g.open.Wait()
+		g.runtime.release()
+	})
+	return nil
+}
+
+// Working is the time, in nanoseconds over all IO threads of the runtime, that
+// events were in hand since the group was opened.
+func (g *group) Working() int64 { return g.worked() - g.before }
+
+func (g *group) worked() (nanos int64) {
+	for _, l := range g.loops {
+		for _, t := range l.threads {
+			nanos += t.worked.Load()
+		}
+	}
+	return nanos
+}
+
+// tell passes s to everything of the group, on the loops themselves.
+func (g *group) tell(s signal) {
+	for _, l := range g.loops {
+		l.post(func(t *thread) {
+			for _, h := range l.handles.all() {
+				if h.group == g {
+					t.tell(h, s)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package rawpoll
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+const (
+	// batch is how many events a thread takes at once when the loop is its own.
+	batch = 256
+	// sharedBatch is small so that a thread does not hoard what another, idle
+	// one could do.
+	sharedBatch = 4
+	// yieldEvery, nanoseconds, is how long a thread goes without sleeping until
+	// it lets other goroutines run: there are no more Ps than IO threads.
+	yieldEvery = 1e6
+)
+
+// thread is one IO thread of a loop: a goroutine that polls and hands out turns.
+type thread struct {
+	loop *loop
+	buffers
+	events []event
+	ready  []*handle // sources that have more to do
+	spare  []*handle // the other list, while one is worked off
+	woke   bool      // goroutines were made runnable
+
+	worked  atomic.Int64 // nanoseconds with something in hand
+	yielded int64        // when other goroutines last had their chance
+}
+
+func newThread(l *loop, threads int) *thread {
+	size := batch
+	if threads > 1 {
+		size = sharedBatch
+	}
+	return &thread{loop: l, events: make([]event, size)}
+}
+
+func (t *thread) run() {
+	l := t.loop
+	now := l.clock()
+	t.yielded = now
+	for !l.stopped.Load() {
+		n := l.poller.poll(t.events)
+		if n == 0 && len(t.ready) == 0 {
+			n, now = t.idle(now)
+		}
+		worked := t.work(n, now)
+		then := l.clock()
+		if worked {
+			t.worked.Add(then - now)
+		}
+		now = then
+		if t.woke || now-t.yielded > yieldEvery {
+			t.woke = false
+			runtime.Gosched()
+			now = l.clock()
+			t.yielded = now
+		}
+	}
+	l.poller.wake() // for the next thread to see that it is over
+}
+
+// idle sleeps as long as there is nothing to do, if it may. It returns the
+// number of events and the time.
+func (t *thread) idle(now int64) (int, int64) {
+	if t.loop.waiting.Load() {
+		return 0, now
+	}
+	patience := t.loop.patience()
+	if patience == 0 {
+		return 0, now
+	}
+	n := t.loop.poller.wait(t.events, patience)
+	now = t.loop.clock()
+	t.yielded = now
+	return n, now
+}
+
+// work hands out turns: to the first n events, to sources that had more to do,
+// to what was posted and to timers that have run out at now. It reports whether
+// there was any.
+func (t *thread) work(n int, now int64) bool {
+	l := t.loop
+	worked := n > 0 || len(t.ready) > 0
+	again := t.ready
+	t.ready, t.spare = t.spare[:0], again
+	for i := range t.events[:n] {
+		e := &t.events[i]
+		if h := l.target(e); h != nil {
+			t.tell(h, signals(e))
+		}
+	}
+	for _, h := range again {
+		h.queued = false
+		t.tell(h, 0)
+	}
+	if l.waiting.Load() {
+		worked = true
+		for _, f := range l.take() {
+			f(t)
+		}
+	}
+	for due := l.timers.due(now); due != nil; due = l.timers.due(now) {
+		worked = true
+		t.tell(due.owner, expired)
+	}
+	return worked
+}
+
+// tell gives h a turn, here or on its goroutine.
+func (t *thread) tell(h *handle, s signal) {
+	switch {
+	case h.routine != nil:
+		h.routine.tell(s)
+		t.woke = true
+	case h.oneShot():
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.closed {
+			return
+		}
+		h.source.turn(&t.buffers, s)
+		if !h.closed {
+			in, out := h.source.interest()
+			h.loop.poller.rearm(h.fd, h.gen, in, out)
+		}
+	case !h.closed:
+		if h.source.turn(&t.buffers, s) && !h.queued {
+			h.queued = true
+			t.ready = append(t.ready, h)
+		}
+	}
+}
