@@ -37,6 +37,7 @@ func descriptionToProto(d control.Description) *pb.Description {
 		Protocols: d.Protocols,
 		Stack:     d.Stack,
 		GoVersion: d.GoVersion,
+		Source:    d.Source,
 	}
 }
 
@@ -56,6 +57,7 @@ func descriptionFromProto(d *pb.Description) control.Description {
 		Protocols: d.GetProtocols(),
 		Stack:     d.GetStack(),
 		GoVersion: d.GetGoVersion(),
+		Source:    d.GetSource(),
 	}
 }
 

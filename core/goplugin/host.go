@@ -8,6 +8,8 @@ import (
 	"sync"
 )
 
+var errClosed = errors.New("the host is closed")
+
 // Host starts plugin processes and sees to it that none outlives it. A driver
 // makes one for its run. Its methods may be called from any goroutine.
 type Host struct {
@@ -64,12 +66,23 @@ func (h *Host) shutdown() error {
 	return nil
 }
 
+// usable is errClosed once Close has been called. spawn decides for good; to ask
+// before a start gives a closed host's error in place of a missing folder's.
+func (h *Host) usable() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return errClosed
+	}
+	return nil
+}
+
 // spawn starts a process that Close will find.
 func (h *Host) spawn(c Command, env []string) (*child, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return nil, errors.New("the host is closed")
+		return nil, errClosed
 	}
 	ch, err := spawn(h.starter, c, append(h.environment(c), env...), h.forget)
 	if err != nil {

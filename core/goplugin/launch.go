@@ -45,7 +45,7 @@ func (l *launch) runner(_ hclog.Logger, spec *exec.Cmd, sockets string) (runner.
 func (l *launch) Start(context.Context) error {
 	c, err := l.host.spawn(l.command, l.env)
 	if err != nil {
-		return err
+		return explainExec(l.command.Path, err)
 	}
 	l.child = c
 	l.release = context.AfterFunc(l.ctx, c.kill)

@@ -1,6 +1,7 @@
 package goplugin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -51,7 +52,7 @@ func (h *Host) Start(ctx context.Context, c Command) (*Process, error) {
 }
 
 func (l *launch) run() (*Process, error) {
-	if err := l.ctx.Err(); err != nil {
+	if err := cmp.Or(l.ctx.Err(), l.host.usable()); err != nil {
 		return nil, err
 	}
 	addr, err := plugin.NewClient(&plugin.ClientConfig{
@@ -65,7 +66,7 @@ func (l *launch) run() (*Process, error) {
 		Logger:           hclog.NewNullLogger(),
 	}).Start()
 	if l.child == nil {
-		return nil, explainExec(l.command.Path, err)
+		return nil, err
 	}
 	if err == nil {
 		err = l.connect(addr)
@@ -102,6 +103,17 @@ func (p *Process) PID() int { return p.child.cmd.Process.Pid }
 
 // Done is closed when the process has been reaped.
 func (p *Process) Done() <-chan struct{} { return p.child.done }
+
+// Err is nil while the process lives; once Done is closed, it is a
+// control.ErrPluginGone that says how the process ended.
+func (p *Process) Err() error {
+	select {
+	case <-p.child.done:
+		return p.child.gone()
+	default:
+		return nil
+	}
+}
 
 // Stderr is the last 64 KiB that the plugin wrote, also after its death.
 func (p *Process) Stderr() string { return p.child.tail.String() }

@@ -96,6 +96,7 @@ type Description struct {
 	Protocols     []string               `protobuf:"bytes,3,rep,name=protocols,proto3" json:"protocols,omitempty"`                                                                   // "tcp", "udp", "websocket", "tcps", "wss", "http", "https"
 	Stack         map[string]string      `protobuf:"bytes,4,rep,name=stack,proto3" json:"stack,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // layer to module@version: event_loop, tls, http, websocket
 	GoVersion     string                 `protobuf:"bytes,5,opt,name=go_version,json=goVersion,proto3" json:"go_version,omitempty"`                                                  // empty: not written in Go
+	Source        string                 `protobuf:"bytes,6,opt,name=source,proto3" json:"source,omitempty"`                                                                         // hash of the source it was built from; "unknown"
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -161,6 +162,13 @@ func (x *Description) GetStack() map[string]string {
 func (x *Description) GetGoVersion() string {
 	if x != nil {
 		return x.GoVersion
+	}
+	return ""
+}
+
+func (x *Description) GetSource() string {
+	if x != nil {
+		return x.Source
 	}
 	return ""
 }
@@ -1198,14 +1206,15 @@ var File_control_proto protoreflect.FileDescriptor
 const file_control_proto_rawDesc = "" +
 	"\n" +
 	"\rcontrol.proto\x12\x14netmatrix.control.v1\"\a\n" +
-	"\x05Empty\"\x8e\x02\n" +
+	"\x05Empty\"\xa6\x02\n" +
 	"\vDescription\x12.\n" +
 	"\x04info\x18\x01 \x01(\v2\x1a.netmatrix.control.v1.InfoR\x04info\x12\x14\n" +
 	"\x05roles\x18\x02 \x03(\tR\x05roles\x12\x1c\n" +
 	"\tprotocols\x18\x03 \x03(\tR\tprotocols\x12B\n" +
 	"\x05stack\x18\x04 \x03(\v2,.netmatrix.control.v1.Description.StackEntryR\x05stack\x12\x1d\n" +
 	"\n" +
-	"go_version\x18\x05 \x01(\tR\tgoVersion\x1a8\n" +
+	"go_version\x18\x05 \x01(\tR\tgoVersion\x12\x16\n" +
+	"\x06source\x18\x06 \x01(\tR\x06source\x1a8\n" +
 	"\n" +
 	"StackEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
