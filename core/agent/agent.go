@@ -21,6 +21,10 @@ import (
 	"github.com/netmatrix/netmatrix/core/transport"
 )
 
+// source is the hash of the source this plugin was built from: the tree that
+// git has and what was changed since. The linker sets it (see Makefile).
+var source = "unknown"
+
 // Agent serves one runtime. It is made once a process and prepared once.
 type Agent struct {
 	runtime   transport.Runtime
@@ -48,6 +52,7 @@ func (a *Agent) Describe(context.Context) (control.Description, error) {
 		Roles:     []string{control.RoleServer, control.RoleLoad, control.RoleBoth},
 		Stack:     map[string]string{"event_loop": info.Version},
 		GoVersion: runtime.Version(),
+		Source:    source,
 	}
 	for _, p := range a.protocols {
 		if lack(info, "protocol", p.Name) == "" {
@@ -59,10 +64,11 @@ func (a *Agent) Describe(context.Context) (control.Description, error) {
 }
 
 // Unsupported says why a plugin described as d cannot run a cell; empty: it can.
-// What it cannot do is judged here for driver and agent alike.
+// What it cannot do is judged here for driver and agent alike. How the load
+// waits is the load's own affair.
 func Unsupported(d control.Description, c cell.Cell) string {
 	for _, l := range d.Info.Lacks {
-		if l.Value == c.Axis(l.Axis) {
+		if l.Axis != "load_wait" && l.Value == c.Axis(l.Axis) {
 			return fmt.Sprintf("%s has no %s %s: %s", d.Info.Name, l.Axis, l.Value, l.Why)
 		}
 	}
@@ -116,13 +122,16 @@ func (a *Agent) Prepare(ctx context.Context, s control.Setup) (control.Ready, er
 	return ready, nil
 }
 
-// check refuses what this plugin cannot run. A load is asked for its protocol
-// only: the cell's other values are the server's.
+// check refuses what this plugin cannot run. Of a load only the protocol, which
+// is looked up later, and the waiting matter: the other values are the server's.
 func (a *Agent) check(ctx context.Context, s control.Setup) error {
 	if s.Role != control.RoleServer && s.Role != control.RoleLoad && s.Role != control.RoleBoth {
 		return fmt.Errorf("role %q is none of server, load and both", s.Role)
 	}
 	if s.Role == control.RoleLoad {
+		if why := lack(a.runtime.Info(), "load_wait", s.Cell.LoadWait); why != "" {
+			return fmt.Errorf("%w: the load cannot run with load_wait %s: %s", control.ErrUnsupported, s.Cell.LoadWait, why)
+		}
 		return nil
 	}
 	d, err := a.Describe(ctx)

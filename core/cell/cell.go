@@ -85,10 +85,14 @@ func (c Cell) With(k Contender) Cell {
 }
 
 // Canonical returns the one spelling of the cell: one thread is one case,
-// recorded as shared × 1.
+// recorded as shared × 1, and a colocated load waits as the runtime it shares
+// its threads with does.
 func (c Cell) Canonical() Cell {
 	if c.Threads == 1 {
 		c.IOModel = Shared
+	}
+	if c.Placement == Colocated {
+		c.LoadWait = Sleep
 	}
 	return c
 }

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/netmatrix/netmatrix/core/cell"
+	"github.com/netmatrix/netmatrix/core/driver"
+	"github.com/netmatrix/netmatrix/core/matrix"
+	"github.com/netmatrix/netmatrix/core/record"
+)
+
+// benchFlags are the axes as flags; strings where a size or a duration may be
+// spelt with a unit.
+type benchFlags struct {
+	file, payload, check   string
+	runtimes               []string
+	cell                   cell.Cell
+	execution              string
+	warmup, measure        time.Duration
+	seed                   uint64
+	sendBuffer, recvBuffer string
+}
+
+func newBench() *cobra.Command {
+	var f benchFlags
+	c := &cobra.Command{
+		Use:   "bench --runtime NAME [flags]",
+		Short: "Measure one trial and print its record as a line of JSON",
+		Long: `bench measures one cell once, in fresh processes, and prints one record a
+contender, one line of JSON each, on stdout; everything else goes to stderr.
+
+With several --runtime the contenders are alive side by side and the load
+switches between them.`,
+		Example: `  netmatrix bench --runtime rawpoll --payload 1KiB --clients 16 --window 16
+  netmatrix bench --runtime rawpoll/callback,coroutine/goroutine | jq .metrics.rtt_us
+  netmatrix bench --runtime all --placement colocated --io-model sharded --threads 2`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	fl := c.Flags()
+	fl.StringVarP(&f.file, "file", "f", "matrix.yaml", "the matrix `file` that names the plugins")
+	fl.StringSliceVar(&f.runtimes, "runtime", nil, "`runtime` or runtime/execution, repeatable or separated by commas, or all")
+	fl.StringVar(&f.execution, "execution", "", "callback or goroutine, for runtimes given without; default: what the runtime has, callback first")
+	fl.StringVar(&f.cell.Protocol, "protocol", "tcp", "tcp, udp, websocket, tcps, wss, http or https")
+	fl.StringVar(&f.payload, "payload", "1024", "`bytes` of a message; 16KiB and 1MiB are understood")
+	fl.IntVar(&f.cell.Clients, "clients", 16, "connections")
+	fl.IntVar(&f.cell.Window, "window", 16, "most messages in flight on one connection")
+	fl.StringVar(&f.cell.IOModel, "io-model", cell.Shared, "shared or sharded")
+	fl.IntVar(&f.cell.Threads, "threads", 1, "IO threads of the server")
+	fl.Int64Var(&f.cell.Work, "work", 0, "`operations` the server does for each echo")
+	fl.StringVar(&f.cell.Pattern, "pattern", cell.Stream, "stream or batch")
+	fl.StringVar(&f.cell.Placement, "placement", cell.Split, "split or colocated")
+	fl.StringVar(&f.cell.LoadWait, "load-wait", cell.Busy, "whether the load polls (busy) or sleeps (sleep)")
+	fl.StringVar(&f.cell.AddressFamily, "address-family", cell.IPv4, "ipv4 or ipv6")
+	fl.DurationVar(&f.warmup, "warmup", 250*time.Millisecond, "warm-up for each contender")
+	fl.DurationVar(&f.measure, "measure", time.Second, "counted time for each contender")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of message bodies and order; 0: a new one")
+	fl.StringVar(&f.sendBuffer, "send-buffer", "0", "socket send buffer to ask for, `bytes`; 0: the kernel's own")
+	fl.StringVar(&f.recvBuffer, "receive-buffer", "0", "socket receive buffer to ask for, `bytes`; 0: the kernel's own")
+	fl.StringVar(&f.check, "check", "sample", "bodies to check while measuring: sample (1 in 64) or all")
+	_ = c.MarkFlagRequired("runtime")
+	completeAxes(c)
+	return c
+}
+
+// completeAxes completes the flags whose values the axes list.
+func completeAxes(c *cobra.Command) {
+	for _, axis := range []string{"execution", "protocol", "io_model", "pattern", "placement", "load_wait", "address_family"} {
+		_ = c.RegisterFlagCompletionFunc(strings.ReplaceAll(axis, "_", "-"), cobra.FixedCompletions(cell.Values(axis), cobra.ShellCompDirectiveNoFileComp))
+	}
+	_ = c.RegisterFlagCompletionFunc("runtime", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		file, _ := c.Flags().GetString("file")
+		m, err := matrix.Load(file)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		names := []string{"all"}
+		for _, r := range m.Runtimes {
+			names = append(names, r.Name, r.Name+"/"+cell.Callback, r.Name+"/"+cell.Goroutine)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+func (f *benchFlags) run(c *cobra.Command) error {
+	t, err := f.trial()
+	if err != nil {
+		return err
+	}
+	m, err := matrix.Load(f.file)
+	if err != nil {
+		return err
+	}
+	names, err := f.named(m)
+	if err != nil {
+		return err
+	}
+	ctx, out, talk := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
+	return withDriver(ctx, m, names, func(d *driver.Driver) error {
+		if t.Contenders, err = f.contenders(d, m); err != nil {
+			return err
+		}
+		if err := t.Scenario.With(t.Contenders[0]).Validate(); err != nil {
+			return err
+		}
+		if len(t.Contenders) > 1 && t.Scenario.Placement == cell.Colocated {
+			return usagef("colocated cells are measured one contender at a time: name one --runtime")
+		}
+		fmt.Fprintf(talk, "%s: %d contender(s), about %v\n", t.Scenario, len(t.Contenders), d.PlannedTime(t).Round(100*time.Millisecond))
+		recs, err := d.Run(ctx, t)
+		if err != nil {
+			return err
+		}
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		for _, r := range recs {
+			if err := enc.Encode(r); err != nil {
+				return err
+			}
+		}
+		return verdict(recs)
+	})
+}
+
+// trial is the trial without its contenders, checked as far as it goes.
+func (f *benchFlags) trial() (driver.Trial, error) {
+	t := driver.Trial{
+		RunID: "bench", Group: "bench", Order: 1, Round: 1,
+		Warmup: f.warmup, Measure: f.measure, Seed: f.seed,
+	}
+	var err error
+	for _, size := range []struct {
+		flag, text string
+		into       *int
+	}{{"payload", f.payload, &f.cell.Payload}, {"send-buffer", f.sendBuffer, &t.SendBuffer}, {"receive-buffer", f.recvBuffer, &t.RecvBuffer}} {
+		if *size.into, err = matrix.ParseBytes(size.text); err != nil {
+			return t, usagef("--%s: %v", size.flag, err)
+		}
+	}
+	switch f.check {
+	case "sample":
+	case "all":
+		t.CheckAll = true
+	default:
+		return t, usagef("--check: %q is neither sample nor all", f.check)
+	}
+	if f.warmup < 0 || f.measure < 10*time.Millisecond || f.measure > time.Hour || f.warmup > time.Hour {
+		return t, usagef("--warmup %v --measure %v: warm-up lies within 0 and 1h, measuring within 10ms and 1h", f.warmup, f.measure)
+	}
+	if t.Seed == 0 {
+		t.Seed = rand.Uint64()
+	}
+	f.cell = f.cell.Canonical()
+	t.Scenario = f.cell
+	// Any contender will do to check the other axes before a process starts.
+	probe := f.cell.With(cell.Contender{Runtime: "any", Execution: cell.Callback})
+	return t, probe.Validate()
+}
+
+// named are the runtimes asked for; nil: all.
+func (f *benchFlags) named(m *matrix.Matrix) ([]string, error) {
+	var names []string
+	for _, r := range f.runtimes {
+		if r == "all" {
+			return nil, nil
+		}
+		name, _, _ := strings.Cut(r, "/")
+		if _, err := m.Runtime(name); err != nil {
+			return nil, usagef("--runtime: %v", err)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// contenders turns --runtime and --execution into contenders.
+func (f *benchFlags) contenders(d *driver.Driver, m *matrix.Matrix) ([]cell.Contender, error) {
+	var list []cell.Contender
+	for _, r := range f.runtimes {
+		if r == "all" {
+			for _, p := range d.Plugins() {
+				for _, e := range []string{cell.Callback, cell.Goroutine} {
+					if f.execution == "" || f.execution == e {
+						list = append(list, cell.Contender{Runtime: p.Name, Execution: e})
+					}
+				}
+			}
+			continue
+		}
+		name, execution, given := strings.Cut(r, "/")
+		if !given {
+			execution = f.execution
+		}
+		if execution == "" {
+			execution = f.firstExecution(d, name)
+		}
+		list = append(list, cell.Contender{Runtime: name, Execution: execution})
+	}
+	seen := make(map[cell.Contender]bool)
+	for _, c := range list {
+		if seen[c] {
+			return nil, usagef("--runtime: %s is named twice", c)
+		}
+		seen[c] = true
+		if err := f.cell.With(c).Validate(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// firstExecution is the execution a runtime has, callback if both.
+func (f *benchFlags) firstExecution(d *driver.Driver, name string) string {
+	c := f.cell.With(cell.Contender{Runtime: name, Execution: cell.Callback})
+	if d.Unsupported(c) == "" {
+		return cell.Callback
+	}
+	c.Execution = cell.Goroutine
+	if d.Unsupported(c) == "" {
+		return cell.Goroutine
+	}
+	return cell.Callback
+}
+
+// verdict is nil when every record is ok.
+func verdict(recs []record.Record) error {
+	n := make(map[string]int)
+	for _, r := range recs {
+		n[r.Status]++
+	}
+	if n[record.OK] == len(recs) {
+		return nil
+	}
+	var parts []string
+	for _, s := range []string{record.Failed, record.Invalid, record.Unsupported} {
+		if n[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
+		}
+	}
+	text := fmt.Sprintf("%d of %d records ok, %s", n[record.OK], len(recs), strings.Join(parts, ", "))
+	if len(recs) == 1 {
+		text = fmt.Sprintf("%s: %s", recs[0].Status, recs[0].Reason)
+	}
+	return &trialsError{text}
+}

@@ -1,0 +1,121 @@
+// Command netmatrix compares Go network runtimes: it runs every cell of a
+// matrix in fresh processes and reports only what the numbers allow.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/netmatrix/netmatrix/core/cell"
+	"github.com/netmatrix/netmatrix/core/matrix"
+)
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitTrials      = 3 // finished; some trials failed, are invalid or unsupported
+	exitInterrupted = 130
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the whole command, for main and for tests.
+func run(args []string, stdout, stderr io.Writer) int {
+	// A reader that closes stdout early (| head) must not end us on the spot:
+	// plugins are to be stopped and records kept.
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	defer signal.Stop(pipe)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once; the plugins die with it
+
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return exitCode(ctx, root.ExecuteContext(ctx), stderr)
+}
+
+func exitCode(ctx context.Context, err error, stderr io.Writer) int {
+	var trials *trialsError
+	var bad *matrix.Error
+	var illegal *cell.Error
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "netmatrix: interrupted")
+		return exitInterrupted
+	case errors.Is(err, syscall.EPIPE):
+		return exitFailed // whoever read stdout has gone and wants no message
+	case errors.As(err, &trials):
+		fmt.Fprintln(stderr, "netmatrix:", err)
+		return exitTrials
+	case errors.As(err, &bad), errors.As(err, &illegal), errors.As(err, &usage):
+		fmt.Fprintln(stderr, "netmatrix:", err)
+		return exitUsage
+	case isCobraUsage(err):
+		fmt.Fprintf(stderr, "netmatrix: %v\nSee 'netmatrix --help'.\n", err)
+		return exitUsage
+	}
+	fmt.Fprintln(stderr, "netmatrix:", err)
+	return exitFailed
+}
+
+// usageError is a mistake in how the command was called.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// trialsError says that the run finished and not everything in it is good.
+type trialsError struct{ text string }
+
+func (e *trialsError) Error() string { return e.text }
+
+// isCobraUsage recognises the errors that cobra itself makes of a command line,
+// which have no type.
+func isCobraUsage(err error) bool {
+	for _, s := range []string{"unknown command", "accepts ", "requires at least", "required flag"} {
+		if strings.HasPrefix(err.Error(), s) {
+			return true
+		}
+	}
+	return false
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "netmatrix",
+		Short: "Compare Go network runtimes, IO models, callbacks and goroutines",
+		Long: `netmatrix answers which network runtime, which IO model, callbacks or
+goroutines, for a given load. It runs every cell of a matrix in fresh
+processes and reports only what the numbers allow.
+
+Exit codes: 0 all good, 1 it failed, 2 usage or config, 3 finished but some
+trials failed, are invalid or unsupported, 130 interrupted with results kept.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("%v\nSee '%s --help'.", err, c.CommandPath())
+	})
+	root.AddCommand(newRun(), newResume(), newPlan(), newBench(), newReport(), newRuntimes())
+	return root
+}

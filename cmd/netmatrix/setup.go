@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/netmatrix/netmatrix/core/cell"
+	"github.com/netmatrix/netmatrix/core/driver"
+	"github.com/netmatrix/netmatrix/core/goplugin"
+	"github.com/netmatrix/netmatrix/core/matrix"
+)
+
+// matrixFlag is the flag that all commands which run something share.
+func matrixFlag(c *cobra.Command) *string {
+	file := c.Flags().StringP("file", "f", "matrix.yaml", "the matrix `file`: runtimes, suites and how they are measured")
+	_ = c.MarkFlagFilename("file", "yaml", "yml")
+	return file
+}
+
+// withDriver loads nothing itself: it starts a host and a driver over the
+// matrix's runtimes, calls f and leaves no process behind.
+func withDriver(ctx context.Context, m *matrix.Matrix, only []string, f func(*driver.Driver) error) (err error) {
+	host, err := goplugin.NewHost("")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := host.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	d, err := driver.New(ctx, host, driver.Config{Runtimes: needed(m, only), Load: m.Load, CPUs: m.CPUs})
+	if err != nil {
+		return err
+	}
+	return f(d)
+}
+
+// needed are the runtimes named and the load's; all of them when none is named.
+func needed(m *matrix.Matrix, only []string) []matrix.Runtime {
+	if only == nil {
+		return m.Runtimes
+	}
+	return slices.DeleteFunc(slices.Clone(m.Runtimes), func(r matrix.Runtime) bool {
+		return r.Name != m.Load.Runtime && !slices.Contains(only, r.Name)
+	})
+}
+
+// runtimesOf are the names of the runtimes in some cells.
+func runtimesOf(cells []cell.Cell) []string {
+	var names []string
+	for _, c := range cells {
+		if !slices.Contains(names, c.Runtime) {
+			names = append(names, c.Runtime)
+		}
+	}
+	return names
+}
+
+// commandLine is how this process was called, for a reader to repeat.
+func commandLine(args []string) string {
+	quoted := []string{"netmatrix"}
+	for _, a := range args {
+		if a == "" || strings.ContainsAny(a, " \t\n\"'$&|;<>()*?[]#~`\\") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		quoted = append(quoted, a)
+	}
+	return strings.Join(quoted, " ")
+}
+
+func ownCommand() string { return commandLine(os.Args[1:]) }
