@@ -18,6 +18,13 @@ const (
 	Unsupported = "unsupported" // the runtime cannot run this cell
 )
 
+// The flags of Validity that a report must heed.
+const (
+	FlagLoadBound      = "load-bound"     // the load was the limit: its throughput is a lower bound
+	FlagOversubscribed = "oversubscribed" // more IO threads than CPUs: says nothing about IO models
+	FlagDisturbed      = "disturbed"      // others used the CPUs
+)
+
 // Record is what one trial showed of one contender.
 type Record struct {
 	Schema    int       `json:"schema"`

@@ -1,0 +1,160 @@
+// Package report turns records into something to read. It knows nothing but
+// records and what core/compare makes of them. One file a format.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/netmatrix/netmatrix/core/cell"
+	"github.com/netmatrix/netmatrix/core/compare"
+	"github.com/netmatrix/netmatrix/core/record"
+)
+
+// Options say what the terminal can do.
+type Options struct {
+	Width int  // columns; default 100. Below 90 the payload column is left out
+	Color bool // use escape sequences
+}
+
+// Text writes what stands at the end of `netmatrix run`: how much of the plan
+// was done, the machine, and a table for each scenario. run may be nil.
+func Text(w io.Writer, run *record.Run, recs []record.Record, opt Options) error {
+	if opt.Width <= 0 {
+		opt.Width = 100
+	}
+	scenarios := compare.Scenarios(run, recs)
+	p := &page{opt: opt}
+	p.header(run, scenarios)
+	for _, s := range scenarios {
+		p.scenario(run, s)
+	}
+	if _, err := io.WriteString(w, p.out.String()); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// page is a text report in the making.
+type page struct {
+	out strings.Builder
+	opt Options
+}
+
+func (p *page) line(format string, args ...any) {
+	fmt.Fprintf(&p.out, format+"\n", args...)
+}
+
+// wrapped writes s broken at the width.
+func (p *page) wrapped(s string) { p.line("%s", wrap(s, p.opt.Width)) }
+
+// grid writes g.
+func (p *page) grid(g grid) { p.out.WriteString(g.String(p.paint)) }
+
+// paint colours s where the terminal can.
+func (p *page) paint(s string, c colour) string {
+	if !p.opt.Color || c == "" {
+		return s
+	}
+	return string(c) + s + reset
+}
+
+func (p *page) header(run *record.Run, scenarios []compare.Scenario) {
+	done := map[string]bool{}
+	status := map[string]int{}
+	records := 0
+	for _, s := range scenarios {
+		for _, r := range s.Rows {
+			for _, rec := range r.Records {
+				done[rec.RunID+" "+rec.Group] = true
+				status[rec.Status]++
+				records++
+			}
+		}
+	}
+	if run != nil {
+		p.line("%s", p.paint(fmt.Sprintf("netmatrix %s, suite %s", run.RunID, run.Suite), bold))
+		p.line("%d of %d planned trials done", len(done), len(run.Schedule))
+		p.wrapped(machine(run))
+	} else {
+		p.line("trials: %d", len(done))
+	}
+	counts := make([]string, 0, 4)
+	for _, s := range []string{record.OK, record.Failed, record.Invalid, record.Unsupported} {
+		counts = append(counts, fmt.Sprintf("%d %s", status[s], s))
+	}
+	p.wrapped(fmt.Sprintf("records, one for each contender of a trial: %d, of them %s", records, strings.Join(counts, ", ")))
+}
+
+// machine describes in one line where a run took place.
+func machine(run *record.Run) string {
+	f := run.Environment
+	var parts []string
+	add := func(format string, v any) {
+		if s := fmt.Sprintf(format, v); v != "" {
+			parts = append(parts, s)
+		}
+	}
+	add("%s", f.Model)
+	add("%s", f.CPU)
+	add("%s", f.Architecture)
+	if f.PhysicalCores != nil && f.LogicalCores != nil {
+		parts = append(parts, fmt.Sprintf("%d physical, %d logical cores", *f.PhysicalCores, *f.LogicalCores))
+	}
+	if f.MemoryBytes != nil {
+		add("%s GiB", digits3(round3(float64(*f.MemoryBytes)/(1<<30))))
+	}
+	add("%s", f.OS)
+	add("kernel %s", f.Kernel)
+	add("on %s power", f.Power)
+	add("governor %s", f.Governor)
+	add("hypervisor %s", f.Hypervisor)
+	add("CI %s", f.CI)
+	if f.CPUQuota != nil {
+		add("limited to %s CPUs", digits3(round3(*f.CPUQuota)))
+	}
+	return "machine: " + strings.Join(parts, ", ")
+}
+
+// scenario writes the block of one scenario.
+func (p *page) scenario(run *record.Run, s compare.Scenario) {
+	p.line("")
+	p.line("%s", p.paint(title(s.Cell), bold))
+	p.wrapped(measured(s.Cell))
+	p.line("")
+	p.table(s)
+	if run != nil {
+		p.ratios(run.Baseline, s)
+	}
+	p.notes(s)
+}
+
+func title(c cell.Cell) string {
+	parts := []string{c.Protocol, cell.Bytes(c.Payload) + " payload",
+		fmt.Sprintf("%d clients × window %d", c.Clients, c.Window), fmt.Sprintf("%s × %d", c.IOModel, c.Threads)}
+	if c.Work > 0 {
+		parts = append(parts, fmt.Sprintf("work %d", c.Work))
+	}
+	parts = append(parts, c.Pattern, c.Placement)
+	if c.AddressFamily == cell.IPv6 {
+		parts = append(parts, c.AddressFamily)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// measured says what the figures of a scenario are figures of.
+func measured(c cell.Cell) string {
+	unit := "message"
+	if c.Pattern == cell.Batch {
+		unit = "batch"
+	}
+	s := fmt.Sprintf("closed loop: RTT per %s with %d in flight, queueing and work included", unit, c.Clients*c.Window)
+	if c.Rate > 0 {
+		s = fmt.Sprintf("open loop: %s round trips/s offered, RTT per %s", counts.format(c.Rate), unit)
+	}
+	if c.LoadWait != "" {
+		s += "; the load " + map[string]string{cell.Busy: "polls", cell.Sleep: "sleeps"}[c.LoadWait] + " while it waits"
+	}
+	return s + ". Medians over trials, [min, max] beneath"
+}
