@@ -3,7 +3,8 @@ package protocol
 // Inbox cuts a stream into units, keeping the incomplete one at its end from
 // one call to the next. The zero value is ready.
 type Inbox struct {
-	tail []byte // the beginning of a unit, from earlier calls
+	tail  []byte // the beginning of a unit, from earlier calls
+	spare []byte // the unit completed last: its message outlives the next beginning
 }
 
 // firstJoin is how many bytes are first added to a kept beginning; it covers
@@ -49,7 +50,7 @@ func (b *Inbox) join(c Codec, in, out []byte) (msg, rest, o []byte, ok bool, err
 		}
 		if used > 0 {
 			over := len(b.tail) - used
-			b.tail = b.tail[:0] // msg stays where it is until the next unit is kept
+			b.tail, b.spare = b.spare[:0], b.tail
 			return msg, in[added-over:], o, true, nil
 		}
 	}
