@@ -1,0 +1,12 @@
+package stdnet
+
+import (
+	"testing"
+
+	"github.com/netmatrix/netmatrix/core/conformance"
+	"github.com/netmatrix/netmatrix/core/transport"
+)
+
+func TestConformance(t *testing.T) {
+	conformance.TestRuntime(t, func(*testing.T) transport.Runtime { return New() })
+}

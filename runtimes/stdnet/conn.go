@@ -1,0 +1,172 @@
+package stdnet
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/netmatrix/netmatrix/core/transport"
+)
+
+// lingerTime is how long input is dropped after the sending side was shut.
+const lingerTime = time.Second
+
+// conn is one connection and its pumps. A session appends straight to the
+// output that waits for the write pump, so one lock serves both: it guards that
+// output and makes the session's calls serial.
+type conn struct {
+	socket  *net.TCPConn
+	session transport.Session
+	waker   transport.Waker // nil: the session is none
+	clock   func() int64
+	dialled bool          // reads on, whatever output is pending
+	asked   chan struct{} // holds one: Wake is due at once
+	ended   chan struct{} // closed when over is set
+	in      []byte        // the read pump's
+
+	mu      sync.Mutex
+	pending []byte    // output that the write pump has not taken yet
+	sending bool      // it waits for the network with what it has taken
+	over    bool      // the session is not called any more, but for Close
+	err     error     // what Close will say
+	work    sync.Cond // for the write pump: pending or over has changed
+	sent    sync.Cond // for the read pump: sending has ended
+}
+
+func newConn(g *group, socket *net.TCPConn, s transport.Session, dialled bool) *conn {
+	c := &conn{
+		socket:  socket,
+		session: s,
+		clock:   g.config.Clock,
+		dialled: dialled,
+		asked:   make(chan struct{}, 1),
+		ended:   make(chan struct{}),
+		in:      make([]byte, g.config.ReadBuffer),
+	}
+	c.waker, _ = s.(transport.Waker)
+	c.work.L, c.sent.L = &c.mu, &c.mu
+	return c
+}
+
+// run is the goroutine of the connection, and the read pump.
+func (c *conn) run() {
+	c.mu.Lock()
+	c.take(c.session.Open(nil))
+	c.mu.Unlock()
+	var pumps sync.WaitGroup
+	pumps.Go(c.send)
+	if c.waker != nil {
+		pumps.Go(c.wake)
+	}
+	c.read()
+	pumps.Wait()
+	c.socket.Close()
+	c.session.Close(c.err)
+}
+
+// cut ends the connection from outside.
+func (c *conn) cut() { c.socket.Close() }
+
+// read is the read pump. Once the session is over it drops what arrives, until
+// the write pump has shut the connection and its deadline is reached.
+func (c *conn) read() {
+	for {
+		n, err := c.socket.Read(c.in)
+		c.mu.Lock()
+		switch {
+		case c.over:
+		case n > 0:
+			c.take(c.session.Data(c.in[:n], c.pending))
+		case err == io.EOF:
+			out, err := c.session.End(c.pending)
+			c.take(out, cmp.Or(err, transport.ErrDone))
+		default:
+			c.fail(err)
+		}
+		for !c.dialled && (c.sending || len(c.pending) > 0) {
+			c.sent.Wait()
+		}
+		c.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// send is the write pump. In the end it shuts the sending side, and leaves the
+// peer some time to stop as well: closing with input unread would reset the
+// connection and take the last answer with it.
+func (c *conn) send() {
+	var chunk []byte
+	c.mu.Lock()
+	for {
+		for len(c.pending) == 0 && !c.over {
+			c.work.Wait()
+		}
+		if len(c.pending) == 0 {
+			break
+		}
+		chunk, c.pending = c.pending, chunk[:0]
+		c.sending = true
+		c.mu.Unlock()
+		_, err := c.socket.Write(chunk)
+		c.mu.Lock()
+		c.sending = false
+		if err != nil {
+			c.fail(err)
+		}
+		c.sent.Signal()
+	}
+	c.mu.Unlock()
+	c.socket.CloseWrite()
+	c.socket.SetReadDeadline(time.Now().Add(lingerTime))
+}
+
+// take keeps what a call of the session returned. With the lock held.
+func (c *conn) take(out []byte, err error) {
+	if len(out) > 0 {
+		if overlap(out, c.in) { // an answer in place: nothing else was pending
+			out = append(c.pending[:0], out...)
+		}
+		c.pending = out
+		c.work.Signal()
+	}
+	if err != nil {
+		c.end(err)
+	}
+}
+
+// end is the end of the session. With the lock held.
+func (c *conn) end(err error) {
+	c.over = true
+	if !errors.Is(err, transport.ErrDone) {
+		c.err = err
+	}
+	close(c.ended)
+	c.work.Signal()
+}
+
+// fail is the end of the connection: what is pending cannot be sent any more.
+// With the lock held.
+func (c *conn) fail(err error) {
+	if !c.over {
+		c.end(err)
+	}
+	c.err = cmp.Or(c.err, err)
+	c.pending = nil
+	c.socket.Close()
+}
+
+// overlap reports whether a and b share memory: a session may answer with a
+// slice of its input, which must not become its next output buffer.
+func overlap(a, b []byte) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	return uintptr(unsafe.Pointer(&a[0])) <= uintptr(unsafe.Pointer(&b[len(b)-1])) &&
+		uintptr(unsafe.Pointer(&b[0])) <= uintptr(unsafe.Pointer(&a[len(a)-1]))
+}
