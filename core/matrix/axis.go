@@ -22,7 +22,7 @@ var axes = []*axis{
 	newAxis("io_model", func(c *cell.Cell) *string { return &c.IOModel }, choice("io_model")),
 	newAxis("threads", func(c *cell.Cell) *int { return &c.Threads }, whole[int]),
 	newAxis("protocol", func(c *cell.Cell) *string { return &c.Protocol }, choice("protocol")),
-	newAxis("payload", func(c *cell.Cell) *int { return &c.Payload }, byteCount),
+	newAxis("payload", func(c *cell.Cell) *int { return &c.Payload }, ParseBytes),
 	newAxis("clients", func(c *cell.Cell) *int { return &c.Clients }, whole[int]),
 	newAxis("window", func(c *cell.Cell) *int { return &c.Window }, whole[int]),
 	newAxis("work", func(c *cell.Cell) *int64 { return &c.Work }, whole[int64]),

@@ -117,7 +117,7 @@ func (d *decoder) integer(n *yaml.Node, what string, least, most int) int {
 
 // bytes reads a byte count of at most most.
 func (d *decoder) bytes(n *yaml.Node, what string, most int) int {
-	return ranged(d, n, what, byteCount, 0, most)
+	return ranged(d, n, what, ParseBytes, 0, most)
 }
 
 // time reads a duration between least and MaxDuration.

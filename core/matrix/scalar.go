@@ -70,8 +70,9 @@ var units = []struct {
 
 var otherUnit = regexp.MustCompile(`^[0-9.]+ *(?i:[kmg]i?b?|b|bytes?)$`)
 
-// byteCount reads a number of bytes: 1024, 64B, 16KiB, 1MiB.
-func byteCount(text string) (int, error) {
+// ParseBytes reads a number of bytes the way a matrix file spells it: 1024, 64B,
+// 16KiB, 1MiB.
+func ParseBytes(text string) (int, error) {
 	for _, u := range units {
 		digits, found := strings.CutSuffix(text, u.suffix)
 		n, err := whole[int](digits)

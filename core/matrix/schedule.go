@@ -85,22 +85,9 @@ func hash(suite string, scenario cell.Cell) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:6])
 }
 
-// The parts of a trial beside the counted time.
-const (
-	Settle = 12 * time.Millisecond // dropped after the load turns to another contender
-	Slice  = 40 * time.Millisecond // counted on one contender before the load turns
-
-	startStop = 50 * time.Millisecond // of one plugin process, an estimate
-)
-
-// Planned is how long a trial with k contenders takes when nothing goes wrong:
-// k servers and the load started and stopped, each contender warmed up and
-// measured, and with several of them the settling after each turn.
+// Planned is the time under load that a trial of k contenders is asked for. The
+// processes to start and the settling after each switch come on top; the driver,
+// which lays the slices out, knows those.
 func Planned(warmup, measure time.Duration, k int) time.Duration {
-	perContender := warmup + measure
-	if k > 1 {
-		turns := (perContender + Slice - 1) / Slice
-		perContender += turns * Settle
-	}
-	return time.Duration(k)*perContender + time.Duration(k+1)*startStop
+	return time.Duration(k) * (warmup + measure)
 }

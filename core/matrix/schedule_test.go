@@ -89,16 +89,9 @@ func TestGroups(t *testing.T) {
 }
 
 func TestPlanned(t *testing.T) {
-	for _, tt := range []struct {
-		k    int
-		want time.Duration
-	}{
-		{1, time.Second + 2*startStop},
-		{2, 2*(time.Second+25*Settle) + 3*startStop}, // 25 slices of 40 ms each
-		{4, 4*(time.Second+25*Settle) + 5*startStop},
-	} {
-		if got := Planned(200*time.Millisecond, 800*time.Millisecond, tt.k); got != tt.want {
-			t.Errorf("%d contenders: got %v, want %v", tt.k, got, tt.want)
+	for k, want := range map[int]time.Duration{1: 1250 * time.Millisecond, 4: 5 * time.Second} {
+		if got := Planned(250*time.Millisecond, time.Second, k); got != want {
+			t.Errorf("%d contenders: got %v, want %v", k, got, want)
 		}
 	}
 }
