@@ -4,7 +4,7 @@ import "github.com/netmatrix/netmatrix/core/record"
 
 // Metric is one figure of a record.
 type Metric struct {
-	Name string // as in --gate and run.json
+	Name string // as in --gate
 	// Of takes the figure from a record, nil where it was not measured.
 	Of func(*record.Record) *float64
 }

@@ -19,7 +19,7 @@ type Run struct {
 	Command   string `json:"command"`    // repeats the run
 	Suite     string `json:"suite"`
 	Contrast  string `json:"contrast"` // the axis whose values are compared
-	Primary   string `json:"primary"`  // the metric that verdicts are about
+	Primary   string `json:"primary"`  // the field of a record that verdicts are about
 	// Baseline is the contender that ratios refer to.
 	Baseline     cell.Contender `json:"baseline"`
 	Seed         uint64         `json:"seed"`

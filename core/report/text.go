@@ -131,8 +131,12 @@ func (p *page) scenario(run *record.Run, s compare.Scenario) {
 }
 
 func title(c cell.Cell) string {
+	clients := "clients"
+	if c.Clients == 1 {
+		clients = "client"
+	}
 	parts := []string{c.Protocol, cell.Bytes(c.Payload) + " payload",
-		fmt.Sprintf("%d clients × window %d", c.Clients, c.Window), fmt.Sprintf("%s × %d", c.IOModel, c.Threads)}
+		fmt.Sprintf("%d %s × window %d", c.Clients, clients, c.Window), fmt.Sprintf("%s × %d", c.IOModel, c.Threads)}
 	if c.Work > 0 {
 		parts = append(parts, fmt.Sprintf("work %d", c.Work))
 	}

@@ -195,10 +195,10 @@ func TestColocatedHasOneProcess(t *testing.T) {
 
 func TestOpenLoopSaysSo(t *testing.T) {
 	c := scenario("tcp")
-	c.Rate = 10_000
+	c.Rate, c.Clients = 10_000, 1
 	got := text(t, nil, []record.Record{measured(c, rawpoll, 1, 1000, 5, 6, 2)}, report.Options{})
-	if !strings.Contains(got, "open loop: 10.0k round trips/s offered") {
-		t.Errorf("an open loop is not named in\n%s", got)
+	if !strings.Contains(got, "open loop: 10.0k round trips/s offered") || !strings.Contains(got, "1 client ×") {
+		t.Errorf("neither an open loop nor one client is named in\n%s", got)
 	}
 }
 
