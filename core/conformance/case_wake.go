@@ -2,7 +2,7 @@ package conformance
 
 import (
 	"net"
-	"sync"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -221,13 +221,13 @@ func isSerial(e *Env) {
 			return out, e.clock() + int64(50*time.Microsecond), nil
 		}}
 	})
-	var stop atomic.Bool
-	var wakers sync.WaitGroup
 	for range 3 {
-		wakers.Go(func() {
-			for !stop.Load() {
+		e.beside(func() error {
+			for range 500 {
 				g.Wake()
+				runtime.Gosched()
 			}
+			return nil
 		})
 	}
 	e.each(conns, func(i int) error {
@@ -242,6 +242,4 @@ func isSerial(e *Env) {
 		}
 		return nil
 	})
-	stop.Store(true)
-	wakers.Wait()
 }
