@@ -250,3 +250,37 @@ func TestLookups(t *testing.T) {
 		t.Errorf("Runtime(corutine): got %v", err)
 	}
 }
+
+// A matrix of the full shape: several runtimes, every protocol, coupled axes
+// and an override.
+func TestFullShape(t *testing.T) {
+	m := parse(t, `
+version: 1
+runtimes:
+  rawpoll:   {plugin: bin/plugins/rawpoll}
+  stdnet:    {plugin: bin/plugins/stdnet}
+  coroutine: {plugin: bin/plugins/coroutine}
+baseline: {runtime: coroutine, execution: goroutine}
+load: {runtime: rawpoll, threads: auto, wait: busy}
+cpus: auto
+defaults: {rounds: 3, warmup: 250ms, measure: 1s, work: 0, pattern: stream, placement: split, address_family: ipv4}
+suites:
+  reference:
+    protocol: [tcp, udp, websocket, tcps, wss, http, https]
+    payload: [64, 1024, 16384]
+    traffic: [{clients: 1, window: 1}, {clients: 16, window: 16}]
+    io: [{io_model: shared, threads: 1}, {io_model: sharded, threads: 4}]
+    placement: colocated
+    contrast: io_model
+    override: [{when: {protocol: udp}, set: {window: 1}}]
+`)
+	s := m.Suites[0]
+	if got, want := len(s.Cells), 3*2*7*3*2*2; got != want {
+		t.Errorf("got %d cells, want %d", got, want)
+	}
+	for _, c := range s.Cells {
+		if (c.Protocol == "udp" || c.Clients == 1) != (c.Window == 1) {
+			t.Errorf("%v: got window %d", c, c.Window)
+		}
+	}
+}
