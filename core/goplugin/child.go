@@ -1,9 +1,6 @@
 package goplugin
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,28 +37,29 @@ type child struct {
 	conn   io.Closer // closed when the process has ended
 }
 
-// newChild prepares a process and its pipes. env is all of its environment.
+// newChild prepares a process, whose whole environment is env, and its pipes.
+// theirs are the ends that only the process is to keep.
 func newChild(c Command, env []string) (ch *child, theirs []*os.File, err error) {
-	ch = &child{name: c.Name, done: make(chan struct{}), first: firstLine{ready: make(chan struct{})}}
-	var opened []*os.File
-	pipe := func() (r, w *os.File) {
-		if err == nil {
-			if r, w, err = os.Pipe(); err == nil {
-				opened = append(opened, r, w)
-			}
+	var pipes []*os.File
+	for range 3 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			closeAll(pipes)
+			return nil, nil, fmt.Errorf("make pipes: %w", err)
 		}
-		return r, w
+		pipes = append(pipes, r, w)
 	}
-	stdin, lifeline := pipe()
-	outR, outW := pipe()
-	errR, errW := pipe()
-	if err != nil {
-		closeAll(opened)
-		return nil, nil, fmt.Errorf("make pipes: %w", err)
+	stdin, stdout, stderr := pipes[0], pipes[3], pipes[5]
+	ch = &child{
+		name:     c.Name,
+		cmd:      &exec.Cmd{Path: c.Path, Args: []string{c.Path}, Env: env, Stdin: stdin, Stdout: stdout, Stderr: stderr},
+		lifeline: pipes[1],
+		stdout:   pipes[2],
+		stderr:   pipes[4],
+		first:    firstLine{ready: make(chan struct{})},
+		done:     make(chan struct{}),
 	}
-	ch.lifeline, ch.stdout, ch.stderr = lifeline, outR, errR
-	ch.cmd = &exec.Cmd{Path: c.Path, Args: []string{c.Path}, Env: env, Stdin: stdin, Stdout: outW, Stderr: errW}
-	return ch, []*os.File{stdin, outW, errW}, nil
+	return ch, []*os.File{stdin, stdout, stderr}, nil
 }
 
 // spawn starts the process; ended is called when it is over.
@@ -94,9 +92,7 @@ func closeAll(files []*os.File) {
 func (c *child) reap(ended func(*child)) {
 	var output sync.WaitGroup
 	output.Go(func() { _, _ = io.Copy(&c.tail, c.stderr) })
-	output.Go(func() {
-		c.first.take(c.stdout, &c.tail)
-	})
+	output.Go(func() { c.first.take(c.stdout, &c.tail) })
 	awaitEnd(c.cmd)
 	c.mu.Lock()
 	_ = unix.Kill(-c.cmd.Process.Pid, unix.SIGKILL) // its descendants
@@ -178,33 +174,3 @@ func (c *child) gone() error {
 	}
 	return err
 }
-
-// firstLine is a reader of the first line of a plugin's stdout, the handshake.
-// Read waits for the line.
-type firstLine struct {
-	ready chan struct{}
-	text  string // what was printed, without the line's end; read after ready
-	rest  *bytes.Reader
-}
-
-// take reads the line from r; whatever follows it is talk.
-func (f *firstLine) take(r io.Reader, talk io.Writer) {
-	in := bufio.NewReader(r)
-	line, err := in.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) { // no handshake is that long
-		err = nil
-	}
-	f.text = string(bytes.TrimSpace(line))
-	f.rest = bytes.NewReader(bytes.Clone(line))
-	close(f.ready)
-	if err == nil {
-		_, _ = io.Copy(talk, in)
-	}
-}
-
-func (f *firstLine) Read(b []byte) (int, error) {
-	<-f.ready
-	return f.rest.Read(b)
-}
-
-func (f *firstLine) Close() error { return nil }

@@ -1,6 +1,7 @@
 package goplugin
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/netmatrix/netmatrix/core/control"
 )
@@ -55,16 +57,17 @@ func actQuietHost() {
 	}
 }
 
-func driver(t *testing.T, act, dir string) *exec.Cmd {
+// driver is a driver process that starts a plugin, with its scratch folder in dir.
+func driver(t *testing.T, act, dir, plugin string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(executable(t, act))
-	cmd.Env = append(os.Environ(), hostDir+"="+dir, hostPlugin+"="+executable(t, "good"))
+	cmd.Env = append(os.Environ(), hostDir+"="+dir, hostPlugin+"="+executable(t, plugin))
 	return cmd
 }
 
 func TestKilledDriverLeavesNothing(t *testing.T) {
 	dir := shortDir(t)
-	cmd := driver(t, "host", dir)
+	cmd := driver(t, "host", dir, "good")
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -95,9 +98,38 @@ func TestKilledDriverLeavesNothing(t *testing.T) {
 	}
 }
 
+// The lifeline alone ends a plugin, as it has to where there is no
+// parent-death signal.
+func TestLifeline(t *testing.T) {
+	cmd := exec.Command(executable(t, "good"))
+	cmd.Env = append(os.Environ(), handshake.MagicCookieKey+"="+handshake.MagicCookieValue, "TMPDIR="+shortDir(t))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	hung := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer hung.Stop()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if _, valid := parseHandshake(line); !valid {
+		t.Errorf("it printed %q, %v, want a handshake", line, err)
+	}
+	_ = in.Close()
+	_ = cmd.Wait()
+	if got, want := cmd.ProcessState.ExitCode(), 1; got != want {
+		t.Errorf("exit status = %d, want %d, of its own accord", got, want)
+	}
+}
+
 func TestGoodRunIsQuiet(t *testing.T) {
 	var out bytes.Buffer
-	cmd := driver(t, "quiet", shortDir(t))
+	cmd := driver(t, "quiet", shortDir(t), "good")
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil || out.Len() > 0 {
 		t.Errorf("the run ended with %v and said %q, want silence", err, out.String())
@@ -129,5 +161,27 @@ func TestCloseLeavesNothing(t *testing.T) {
 	_, err := h.Start(t.Context(), Command{Name: "good", Path: executable(t, "good")})
 	if err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("Start on a closed host = %v, want an error", err)
+	}
+}
+
+// A start that is under way when the host is closed ends with it.
+func TestCloseDuringStart(t *testing.T) {
+	h := newHost(t)
+	path := executable(t, "hang")
+	started := make(chan error)
+	go func() {
+		_, err := h.Start(t.Context(), Command{Name: "hang", Path: path})
+		started <- err
+	}()
+	eventually(t, "the process is there", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return len(h.children) == 1
+	})
+	if err := h.Close(); err != nil {
+		t.Errorf("Close = %v", err)
+	}
+	if err := <-started; !errors.Is(err, errClosed) {
+		t.Errorf("Start = %v, want %v", err, errClosed)
 	}
 }

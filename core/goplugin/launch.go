@@ -1,22 +1,20 @@
 package goplugin
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
+	"net"
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
-
-	"github.com/netmatrix/netmatrix/core/control"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
 // launch is one start of a plugin. To go-plugin it is the runner that does the
@@ -30,10 +28,57 @@ type launch struct {
 
 	child   *child // nil: the exec did not come about
 	release func() (inTime bool)
-	conn    *grpc.ClientConn
 }
 
 var _ runner.Runner = (*launch)(nil)
+
+// run makes the process a plugin that answers, or ends it.
+func (l *launch) run() (*Process, error) {
+	if err := cmp.Or(l.ctx.Err(), l.host.usable()); err != nil {
+		return nil, err
+	}
+	addr, err := plugin.NewClient(&plugin.ClientConfig{
+		HandshakeConfig:  handshake,
+		Plugins:          pluginSet(nil),
+		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
+		RunnerFunc:       l.runner,
+		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: l.host.Scratch()},
+		SkipHostEnv:      true,
+		StartTimeout:     2 * startLimit, // ctx ends a start, and says so better
+		Logger:           hclog.NewNullLogger(),
+	}).Start()
+	if l.child == nil {
+		return nil, err
+	}
+	var conn *grpc.ClientConn
+	if err == nil {
+		conn, err = l.connect(addr)
+	}
+	if inTime := l.release(); err == nil && inTime {
+		return &Process{Plugin: newClient(conn), child: l.child}, nil
+	}
+	return nil, l.explain(err)
+}
+
+// connect opens the control plane's connection and sees one answer on it.
+func (l *launch) connect(addr net.Addr) (*grpc.ClientConn, error) {
+	var dialer net.Dialer
+	conn, err := grpc.NewClient("passthrough:///plugin",
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, addr.Network(), addr.String())
+		}),
+		grpc.WithIdleTimeout(0), // the socket's file is gone once connected
+		grpc.WithUnaryInterceptor(translateErrors(l.child)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
+	)
+	if err != nil {
+		return nil, err
+	}
+	l.child.attach(conn)
+	_, err = grpc_health_v1.NewHealthClient(conn).Check(l.ctx, &grpc_health_v1.HealthCheckRequest{Service: plugin.GRPCServiceName})
+	return conn, err
+}
 
 func (l *launch) runner(_ hclog.Logger, spec *exec.Cmd, sockets string) (runner.Runner, error) {
 	l.env, l.sockets = spec.Env, sockets
@@ -74,71 +119,4 @@ func (l *launch) PluginToHost(network, addr string) (string, string, error) {
 
 func (l *launch) HostToPlugin(network, addr string) (string, string, error) {
 	return network, addr, nil
-}
-
-// explain ends a process that did not become a plugin and says why, from what
-// it did rather than from the texts of libraries; cause is what those said.
-func (l *launch) explain(cause error) error {
-	c, path, late := l.child, l.command.Path, l.ctx.Err()
-	c.kill()
-	line, stderr := c.first.text, c.tail.quote()
-	contract, valid := parseHandshake(line)
-	switch {
-	case line != "" && !valid:
-		return fmt.Errorf("%s printed %q to stdout before the handshake, which has to come first: print to stderr; %s", path, clip(line), stderr)
-	case valid && contract != strconv.Itoa(control.ContractVersion):
-		return fmt.Errorf("%s speaks contract %s, this driver speaks %d: rebuild the plugin", path, contract, control.ContractVersion)
-	case !c.endedByUs():
-		return fmt.Errorf("%w: %s %s before it was ready; %s", control.ErrPluginGone, path, c.ending(), stderr)
-	case late != nil && valid:
-		return fmt.Errorf("%s announced itself but did not answer: %w; %s", path, late, stderr)
-	case late != nil:
-		return fmt.Errorf("%s was not ready in time: %w; %s", path, late, stderr)
-	case line == "":
-		return fmt.Errorf("%s closed its stdout without a handshake; %s", path, stderr)
-	}
-	return fmt.Errorf("%s does not answer as a plugin: %w; %s", path, cause, stderr)
-}
-
-// explainExec adds what to do about a process that could not be started at all.
-func explainExec(path string, err error) error {
-	var hint string
-	_, missing := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && missing != nil:
-		hint = "build it, or correct the path"
-	case errors.Is(err, fs.ErrNotExist):
-		hint = "the file is there, but the interpreter or loader it names is not"
-	case errors.Is(err, fs.ErrPermission):
-		hint = "it has to be a file with execute permission"
-	case errors.Is(err, syscall.ENOEXEC):
-		hint = "it is not an executable of this system and architecture"
-	default:
-		return err
-	}
-	return fmt.Errorf("%w: %s", err, hint)
-}
-
-// parseHandshake takes the contract's version from go-plugin's line
-// "1|CONTRACT|NETWORK|ADDRESS|grpc|"; valid is false for any other text.
-func parseHandshake(line string) (contract string, valid bool) {
-	fields := strings.Split(line, "|")
-	if len(fields) < 4 {
-		return "", false
-	}
-	for _, number := range fields[:2] {
-		if _, err := strconv.Atoi(number); err != nil {
-			return "", false
-		}
-	}
-	return fields[1], true
-}
-
-// clip shortens a stray line for an error.
-func clip(s string) string {
-	const most = 200 // bytes
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -133,7 +133,7 @@ func (fake) Prepare(_ context.Context, s control.Setup) (control.Ready, error) {
 		fmt.Println("through os.Stdout")
 		fmt.Fprintln(os.Stderr, "through os.Stderr")
 		_, _ = os.NewFile(1, "").WriteString("through descriptor 1\n")
-	case "parent", "parent that exits":
+	case "parent":
 		return control.Ready{Addrs: []string{startGrandchild()}}, nil
 	case control.RoleServer:
 		return control.Ready{Addrs: []string{listen()}, Send: s.Send, Receive: s.Receive}, nil

@@ -27,14 +27,6 @@ import (
 	pb "github.com/netmatrix/netmatrix/core/goplugin/proto"
 )
 
-// handshake is what both sides must agree on. The cookie is no secret: it tells
-// a start by the driver from one by hand.
-var handshake = plugin.HandshakeConfig{
-	ProtocolVersion:  control.ContractVersion,
-	MagicCookieKey:   "NETMATRIX_PLUGIN",
-	MagicCookieValue: "5d1f-control",
-}
-
 // pluginSet is the one plugin that a process serves; the name is never shown.
 func pluginSet(p control.Plugin) plugin.PluginSet {
 	return plugin.PluginSet{"control": &glue{plugin: p}}

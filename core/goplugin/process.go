@@ -1,18 +1,10 @@
 package goplugin
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/netmatrix/netmatrix/core/control"
 )
@@ -49,53 +41,6 @@ func (h *Host) Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, fmt.Errorf("start plugin %s: %w", c.Name, err)
 	}
 	return p, nil
-}
-
-func (l *launch) run() (*Process, error) {
-	if err := cmp.Or(l.ctx.Err(), l.host.usable()); err != nil {
-		return nil, err
-	}
-	addr, err := plugin.NewClient(&plugin.ClientConfig{
-		HandshakeConfig:  handshake,
-		Plugins:          pluginSet(nil),
-		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		RunnerFunc:       l.runner,
-		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: l.host.Scratch()},
-		SkipHostEnv:      true,
-		StartTimeout:     2 * startLimit, // ctx ends a start, and says so better
-		Logger:           hclog.NewNullLogger(),
-	}).Start()
-	if l.child == nil {
-		return nil, err
-	}
-	if err == nil {
-		err = l.connect(addr)
-	}
-	if inTime := l.release(); err == nil && inTime {
-		return &Process{Plugin: newClient(l.conn), child: l.child}, nil
-	}
-	return nil, l.explain(err)
-}
-
-// connect opens the control plane's connection and sees one answer on it.
-func (l *launch) connect(addr net.Addr) error {
-	var dialer net.Dialer
-	conn, err := grpc.NewClient("passthrough:///plugin",
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, addr.Network(), addr.String())
-		}),
-		grpc.WithIdleTimeout(0), // the socket's file is gone once connected
-		grpc.WithUnaryInterceptor(translateErrors(l.child)),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
-	)
-	if err != nil {
-		return err
-	}
-	l.child.attach(conn)
-	l.conn = conn
-	_, err = grpc_health_v1.NewHealthClient(conn).Check(l.ctx, &grpc_health_v1.HealthCheckRequest{Service: plugin.GRPCServiceName})
-	return err
 }
 
 // PID is the process number; it may belong to another once Done is closed.

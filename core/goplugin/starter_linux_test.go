@@ -1,6 +1,8 @@
 package goplugin
 
 import (
+	"net"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -46,4 +48,33 @@ func TestPlacementRefused(t *testing.T) {
 			t.Errorf("Start on cpu %d = %v, want it refused", cpu, err)
 		}
 	}
+}
+
+// The parent-death signal alone ends a plugin that watches no lifeline.
+func TestKilledDriverTakesTheDeaf(t *testing.T) {
+	dir := shortDir(t)
+	cmd := driver(t, "host", dir, "mute")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	listens := func() bool {
+		sockets, _ := filepath.Glob(filepath.Join(dir, scratchPrefix+"*", "plugin-dir*", "s"))
+		if len(sockets) == 0 {
+			return false
+		}
+		conn, err := net.Dial("unix", sockets[0])
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	}
+	eventually(t, "the plugin listens", listens)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the plugin is gone", func() bool { return !listens() })
 }
