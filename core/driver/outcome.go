@@ -202,17 +202,17 @@ func (a *attempt) process(p *party, threads int, cpu, window, trips int64) *reco
 
 // validity says what the figures of contender i are good for.
 func (a *attempt) validity(i int, rec record.Record) record.Validity {
-	v := record.Validity{Verdict: "valid", Flags: []string{}, Reasons: a.faults(i)}
+	v := record.Validity{Verdict: "valid", Flags: []string{}, Reasons: a.faults(i, rec.Metrics.RoundTrips)}
 	if len(v.Reasons) > 0 {
 		v.Verdict = "invalid"
 	}
 	cpus := a.d.serverCPUs(a.place)
 	if cpus > 0 && a.cell.Threads > cpus {
-		v.Flags = append(v.Flags, "oversubscribed")
+		v.Flags = append(v.Flags, record.FlagOversubscribed)
 	}
 	if rec.Load != nil && rec.Load.WorkingPercent != nil && *rec.Load.WorkingPercent > loadBoundPercent &&
 		rec.Server.CPUPercent != nil && *rec.Server.CPUPercent < saturatedPercent*float64(min(a.cell.Threads, max(cpus, 1))) {
-		v.Flags = append(v.Flags, "load-bound")
+		v.Flags = append(v.Flags, record.FlagLoadBound)
 	}
 	return v
 }
@@ -225,7 +225,7 @@ const (
 )
 
 // faults are the things that must hold of contender i and do not.
-func (a *attempt) faults(i int) []string {
+func (a *attempt) faults(i int, trips int64) []string {
 	list := []string{}
 	s, tally := a.servers[i], a.result.Targets[i]
 	n := tally.Counts
@@ -245,8 +245,8 @@ func (a *attempt) faults(i int) []string {
 	if answered := s.after.Messages - s.before.Messages; s.before.Messages >= 0 && (answered < n[control.CountReceived] || answered > n[control.CountSent]) {
 		list = append(list, fmt.Sprintf("the server answered %d messages, but the load sent %d and had %d echoes", answered, n[control.CountSent], n[control.CountReceived]))
 	}
-	if n[control.CountReceived] == 0 {
-		list = append(list, "no echo came back")
+	if trips == 0 {
+		list = append(list, "no echo arrived within the counted time")
 	}
 	return list
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
-	"time"
 
 	"github.com/netmatrix/netmatrix/core/cell"
 )
@@ -83,11 +82,4 @@ func hash(suite string, scenario cell.Cell) string {
 		fmt.Fprintln(h, a.name, a.get(&scenario))
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:6])
-}
-
-// Planned is the time under load that a trial of k contenders is asked for. The
-// processes to start and the settling after each switch come on top; the driver,
-// which lays the slices out, knows those.
-func Planned(warmup, measure time.Duration, k int) time.Duration {
-	return time.Duration(k) * (warmup + measure)
 }

@@ -87,11 +87,3 @@ func TestGroups(t *testing.T) {
 		t.Errorf("got %s and %s, want them to differ in the round only", awake[0].Group, awake[1].Group)
 	}
 }
-
-func TestPlanned(t *testing.T) {
-	for k, want := range map[int]time.Duration{1: 1250 * time.Millisecond, 4: 5 * time.Second} {
-		if got := Planned(250*time.Millisecond, time.Second, k); got != want {
-			t.Errorf("%d contenders: got %v, want %v", k, got, want)
-		}
-	}
-}
