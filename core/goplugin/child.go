@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,10 +28,10 @@ type child struct {
 	stderr   *os.File
 	first    firstLine
 	tail     tail
-	killed   atomic.Bool   // by us
 	done     chan struct{} // closed when reaped and its output read
 
 	mu     sync.Mutex
+	killed bool      // by us; read after done
 	reaped bool      // the process number may belong to another now
 	conn   io.Closer // closed when the process has ended
 }
@@ -136,7 +135,7 @@ func (c *child) signal() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.reaped {
-		c.killed.Store(true)
+		c.killed = true
 		_ = unix.Kill(-c.cmd.Process.Pid, unix.SIGKILL)
 	}
 }
@@ -145,7 +144,7 @@ func (c *child) signal() {
 // One that was on its way out when the signal came keeps its own status.
 func (c *child) endedByUs() bool {
 	ws := c.status()
-	return c.killed.Load() && ws.Signaled() && ws.Signal() == unix.SIGKILL
+	return c.killed && ws.Signaled() && ws.Signal() == unix.SIGKILL
 }
 
 // ending says how the process ended, in words that follow its name; call it
