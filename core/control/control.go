@@ -58,6 +58,7 @@ type Description struct {
 	Protocols []string
 	Stack     map[string]string // layer → module@version: event_loop, tls, http, websocket
 	GoVersion string            // empty for a plugin in another language
+	Source    string            // hash of the source it was built from; "unknown" where it cannot tell
 }
 
 // Setup is one cell for one process.
