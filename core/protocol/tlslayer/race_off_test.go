@@ -1,0 +1,5 @@
+//go:build !race
+
+package tlslayer_test
+
+const raceEnabled = false
