@@ -1,4 +1,5 @@
-// Command coroutine serves the package net runtime, a goroutine per connection, as a transport plugin.
+// Command coroutine serves the package net runtime with a goroutine per
+// connection as a transport plugin.
 package main
 
 import (
