@@ -46,7 +46,7 @@ func newConn(g *group, home *loop, fd int, peer netip.AddrPort, s transport.Sess
 	c.handle = handle{source: c, group: g, loop: home, fd: fd}
 	c.timer = timer{owner: &c.handle, busy: g.busy}
 	if g.routines {
-		c.routine = newRoutine(c)
+		c.routine = make(routine, 1)
 	}
 	return c
 }
@@ -64,7 +64,7 @@ func (c *conn) start() error {
 		return err
 	}
 	if c.routine != nil {
-		go c.routine.run()
+		go c.run()
 	}
 	if g.closing.Load() { // it may have been missed by Group.Close
 		c.loop.post(func(t *thread) { t.tell(&c.handle, shut) })
@@ -104,8 +104,6 @@ func (c *conn) turn(b *buffers, s signal) (again bool) {
 func (c *conn) reading() bool {
 	return !c.closed && !c.ended && (c.dialled || c.over || c.outbox.empty())
 }
-
-func (c *conn) interest() (in, out bool) { return c.reading(), !c.outbox.empty() }
 
 // read takes one buffer full, which is also a connection's share of a turn.
 func (c *conn) read(b *buffers) {

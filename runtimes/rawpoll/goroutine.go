@@ -3,41 +3,33 @@ package rawpoll
 import (
 	"runtime"
 	"sync"
-	"sync/atomic"
 )
 
-// routine is the goroutine of one connection. Threads leave it signals; it
-// parks while there are none, and takes the connection's turns itself.
-type routine struct {
-	conn    *conn
-	signals atomic.Uint32
-	token   chan struct{}
-}
+// routine is where the goroutine of a connection parks. A thread that has taken
+// the connection's baton hands it over together with the signals. There is one
+// baton, so there is room for it and no thread ever waits here.
+type routine chan signal
 
-func newRoutine(c *conn) *routine {
-	return &routine{conn: c, token: make(chan struct{}, 1)}
-}
-
-// scratch lends buffers to goroutines for a turn. What runs on one P, one after
-// the other, gets the same ones, as on a thread.
+// scratch lends buffers to goroutines for their turns. What runs on one P, one
+// after the other, gets the same ones, as on a thread.
 var scratch = sync.Pool{New: func() any { return new(buffers) }}
 
-// tell leaves s and unparks the goroutine. From any goroutine.
-func (r *routine) tell(s signal) {
-	r.signals.Or(uint32(s))
-	select {
-	case r.token <- struct{}{}:
-	default: // it has not looked since the last one
-	}
-}
-
-func (r *routine) run() {
-	defer r.conn.group.open.Done()
-	for !r.conn.closed {
-		<-r.token
+// run is the goroutine of a connection: it takes the turns itself, and parks
+// when nothing is left to do.
+func (c *conn) run() {
+	defer c.group.open.Done()
+	for !c.closed {
+		s := <-c.routine
 		b := scratch.Get().(*buffers)
-		for r.conn.turn(b, signal(r.signals.Swap(0))) {
-			runtime.Gosched() // a flood on one connection must not starve the others
+		for {
+			again := c.turn(b, s)
+			if !again && c.baton.give() {
+				break
+			}
+			if again {
+				runtime.Gosched() // a flood on one connection must not starve the others
+			}
+			s = c.baton.left()
 		}
 		scratch.Put(b)
 	}

@@ -5,26 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// signal is a set of things that a source is told in one turn.
-type signal uint32
-
-const (
-	readable signal = 1 << iota // input or the end of input has arrived
-	writable                    // output fits again
-	hungUp                      // the peer has sent its last byte, or the connection broke
-	expired                     // the timer ran out
-	woken                       // Group.Wake
-	shut                        // Group.Close
-)
-
 // source is what a loop watches: a connection or a listener.
 type source interface {
 	// turn acts on s with the buffers of whoever runs it. Turns of one source
 	// are serial. It says whether the source has more to do at once; it then
 	// gets another turn after those that wait.
 	turn(b *buffers, s signal) (again bool)
-	// interest is what to watch for next, asked after a turn in one-shot mode.
-	interest() (in, out bool)
 }
 
 // buffers are scratch space for one turn, shared by all sources that take
@@ -47,23 +33,17 @@ type handle struct {
 	source  source
 	group   *group
 	loop    *loop
-	routine *routine // goroutine execution: who takes the turns; nil: the thread
+	routine routine // goroutine execution: where turns are taken; nil: on a thread
 	fd      int
 	gen     int32 // tells apart the users of one descriptor number, one after the other
 	timer   timer
 
-	// mu makes turns serial where several threads share the loop. The kernel's
-	// one-shot order alone would do, but the memory model does not see it.
-	mu     sync.Mutex
-	closed bool // the descriptor is no longer ours
-	queued bool // on the thread's ready list
+	baton  baton // to be held for what follows
+	closed bool  // the descriptor is no longer ours
+	queued bool  // on the ready list of a thread
 }
 
-// oneShot reports whether the descriptor is disarmed by each event, so that one
-// thread at a time has it.
-func (h *handle) oneShot() bool { return h.routine == nil && len(h.loop.threads) > 1 }
-
-// register puts h under watch. Nothing of it is known to anyone after an error.
+// register puts h under watch. Nobody else knows of it after an error.
 func (h *handle) register() error {
 	l := h.loop
 	h.gen = l.generation.Add(1)
@@ -71,11 +51,7 @@ func (h *handle) register() error {
 		return err
 	}
 	l.handles.set(h.fd, h)
-	if h.oneShot() {
-		l.poller.rearm(h.fd, h.gen, true, true)
-	} else {
-		l.poller.watch(h.fd, h.gen)
-	}
+	l.poller.watch(h.fd, h.gen)
 	return nil
 }
 

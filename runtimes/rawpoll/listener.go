@@ -43,6 +43,9 @@ func (l *listener) start() error {
 }
 
 func (l *listener) turn(_ *buffers, s signal) (again bool) {
+	if l.closed {
+		return false
+	}
 	if s&shut != 0 {
 		l.release()
 		l.group.open.Done()
@@ -57,8 +60,6 @@ func (l *listener) turn(_ *buffers, s signal) (again bool) {
 	}
 	return l.unread
 }
-
-func (l *listener) interest() (in, out bool) { return !l.loop.timers.armed(&l.timer), false }
 
 func (l *listener) accept() {
 	fd, peer, err := acceptSocket(l.fd)

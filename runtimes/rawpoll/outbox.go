@@ -14,7 +14,8 @@ func (o *outbox) rest() []byte { return o.buf[o.sent:] }
 
 // add appends a copy of b.
 func (o *outbox) add(b []byte) {
-	if o.sent > 0 && len(o.buf)+len(b) > cap(o.buf) {
+	// Moving less than what has gone keeps the copying in proportion.
+	if len(o.buf)+len(b) > cap(o.buf) && o.sent >= len(o.buf)-o.sent {
 		o.buf = o.buf[:copy(o.buf, o.buf[o.sent:])]
 		o.sent = 0
 	}

@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	version      = "epoll of the kernel, golang.org/x/sys"
-	sharedModel  = "one epoll descriptor for N threads, edge-triggered with one thread, else one-shot with re-arming; a goroutine per connection needs no re-arming"
+	sharedModel  = "one epoll descriptor for N threads, edge-triggered; an edge that comes while another thread has the connection is left to that one"
 	shardedModel = "N epoll descriptors with a thread each, edge-triggered, connections dealt out in turn"
 
 	// anything is watched for all along: an edge costs nothing while nothing
@@ -61,7 +60,7 @@ func (p *poller) wake() {
 	unix.RawSyscall(unix.SYS_WRITE, uintptr(p.bell), uintptr(unsafe.Pointer(&one)), unsafe.Sizeof(one))
 }
 
-// add makes fd known, without an event before watch or rearm.
+// add makes fd known, without an event before watch.
 func (p *poller) add(fd int, gen int32) error {
 	e := unix.EpollEvent{Events: unix.EPOLLONESHOT, Fd: int32(fd), Pad: gen}
 	if err := unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &e); err != nil {
@@ -71,26 +70,9 @@ func (p *poller) add(fd int, gen int32) error {
 }
 
 // watch reports every change of fd from now on, beginning with what is so now.
+// It cannot fail for a descriptor that was added and is open.
 func (p *poller) watch(fd int, gen int32) {
-	p.modify(fd, unix.EpollEvent{Events: anything, Fd: int32(fd), Pad: gen})
-}
-
-// rearm reports once that fd has input or room for output, as asked; what is
-// so now counts.
-func (p *poller) rearm(fd int, gen int32, in, out bool) {
-	e := unix.EpollEvent{Events: unix.EPOLLONESHOT, Fd: int32(fd), Pad: gen}
-	if in {
-		e.Events |= unix.EPOLLIN | unix.EPOLLRDHUP
-	}
-	if out {
-		e.Events |= unix.EPOLLOUT
-	}
-	p.modify(fd, e)
-}
-
-// modify cannot fail for a descriptor that was added and is still open.
-func (p *poller) modify(fd int, e unix.EpollEvent) {
-	unix.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(p.fd), unix.EPOLL_CTL_MOD, uintptr(fd), uintptr(unsafe.Pointer(&e)), 0, 0)
+	_ = unix.EpollCtl(p.fd, unix.EPOLL_CTL_MOD, fd, &unix.EpollEvent{Events: anything, Fd: int32(fd), Pad: gen})
 }
 
 // poll takes what is there. It never blocks, so the scheduler need not know.

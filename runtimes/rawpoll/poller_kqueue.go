@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	version      = "kqueue of the kernel, golang.org/x/sys"
-	sharedModel  = "one kqueue for N threads, edge-triggered (EV_CLEAR) with one thread, else dispatched once (EV_DISPATCH) with re-arming; a goroutine per connection needs no re-arming"
+	sharedModel  = "one kqueue for N threads, edge-triggered (EV_CLEAR); an edge that comes while another thread has the connection is left to that one"
 	shardedModel = "N kqueues with a thread each, edge-triggered (EV_CLEAR), connections dealt out in turn"
 
 	bell = 0 // identifier of the user event that wakes
@@ -42,39 +41,24 @@ func (p *poller) wake() {
 	_ = p.change(unix.Kevent_t{Ident: bell, Filter: unix.EVFILT_USER, Fflags: unix.NOTE_TRIGGER})
 }
 
-// add makes fd known, without an event before watch or rearm.
+// add makes fd known, without an event before watch.
 func (p *poller) add(fd int, _ int32) error {
-	return p.filters(fd, unix.EV_ADD|unix.EV_DISABLE, unix.EV_ADD|unix.EV_DISABLE)
-}
-
-// watch reports every change of fd from now on, beginning with what is so now.
-func (p *poller) watch(fd int, _ int32) {
-	const edge = unix.EV_ADD | unix.EV_ENABLE | unix.EV_CLEAR
-	_ = p.filters(fd, edge, edge)
-}
-
-// rearm reports once that fd has input or room for output, as asked; what is
-// so now counts.
-func (p *poller) rearm(fd int, _ int32, in, out bool) {
-	mode := func(wanted bool) int {
-		if wanted {
-			return unix.EV_ADD | unix.EV_ENABLE | unix.EV_DISPATCH
-		}
-		return unix.EV_ADD | unix.EV_DISABLE
-	}
-	_ = p.filters(fd, mode(in), mode(out))
-}
-
-// filters changes what is reported of input and of output. It can fail only
-// when fd is new.
-func (p *poller) filters(fd, in, out int) error {
-	var changes [2]unix.Kevent_t
-	unix.SetKevent(&changes[0], fd, unix.EVFILT_READ, in)
-	unix.SetKevent(&changes[1], fd, unix.EVFILT_WRITE, out)
-	if err := p.change(changes[:]...); err != nil {
+	if err := p.filters(fd, unix.EV_ADD|unix.EV_CLEAR|unix.EV_DISABLE); err != nil {
 		return fmt.Errorf("watch descriptor %d: %w", fd, err)
 	}
 	return nil
+}
+
+// watch reports every change of fd from now on, beginning with what is so now.
+// It cannot fail for a descriptor that was added and is open.
+func (p *poller) watch(fd int, _ int32) { _ = p.filters(fd, unix.EV_ENABLE) }
+
+// filters changes what is reported of input and of output.
+func (p *poller) filters(fd, flags int) error {
+	var changes [2]unix.Kevent_t
+	unix.SetKevent(&changes[0], fd, unix.EVFILT_READ, flags)
+	unix.SetKevent(&changes[1], fd, unix.EVFILT_WRITE, flags)
+	return p.change(changes[:]...)
 }
 
 // change submits changes at once: what waits for the next poll would never be

@@ -10,6 +10,7 @@ package rawpoll
 
 import (
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -48,7 +49,7 @@ func (r *Runtime) clock() int64 { return int64(time.Since(r.start)) }
 func (r *Runtime) Info() transport.Info {
 	return transport.Info{
 		Name:    "rawpoll",
-		Version: version,
+		Version: version(),
 		Models: map[string]string{
 			shared:  sharedModel,
 			sharded: shardedModel,
@@ -156,6 +157,20 @@ func (r *Runtime) release() {
 	r.loops = nil
 }
 
+// version is that of the only library underneath.
+func version() string {
+	const module = "golang.org/x/sys"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, dep := range info.Deps {
+			if dep.Path == module {
+				return module + "@" + dep.Version
+			}
+		}
+	}
+	return module
+}
+
+// check refuses what the runtime cannot do.
 func check(c transport.Config) error {
 	switch {
 	case c.Network != "" && c.Network != "tcp":
