@@ -1,5 +1,7 @@
 package load
 
+import "slices"
+
 // flight is what one connection has sent and not yet had back, oldest first.
 // Messages handed over together have one sending time and are kept as one run,
 // so that a window of 16 refilled at once costs one entry. The zero value is ready.
@@ -21,7 +23,8 @@ func (f *flight) push(first uint32, n int, sentAt int64) {
 	if n == 0 {
 		return
 	}
-	if len(f.runs) == cap(f.runs) && f.head > 0 {
+	// Only when half is free: else every push at the top would move all runs.
+	if len(f.runs) == cap(f.runs) && f.head > len(f.runs)/2 {
 		f.runs = f.runs[:copy(f.runs, f.runs[f.head:])]
 		f.head = 0
 	}
@@ -68,25 +71,27 @@ func (f *flight) lose() run {
 // It is the rare way: a stream keeps the order and datagrams mostly do.
 func (f *flight) take(seq uint32) (sentAt int64, ok bool) {
 	for i := f.head; i < len(f.runs); i++ {
-		r := f.runs[i]
-		at := int(seq - r.first) // wraps to a huge number when seq is before first
-		if seq-r.first >= uint32(r.n) {
+		r := &f.runs[i]
+		at := seq - r.first // wraps to a huge number when seq is before first
+		if at >= uint32(r.n) {
 			continue
 		}
+		sentAt = r.sentAt
 		f.n--
-		rest := append([]run(nil), f.runs[i+1:]...)
-		f.runs = f.runs[:i]
-		if at > 0 {
-			f.runs = append(f.runs, run{r.first, at, r.sentAt})
+		r.n--
+		switch before := int(at); {
+		case r.n == 0 && i == f.head:
+			f.drop()
+		case r.n == 0:
+			f.runs = slices.Delete(f.runs, i, i+1)
+		case before == 0:
+			r.first++
+		case before < r.n:
+			after := run{seq + 1, r.n - before, sentAt}
+			r.n = before
+			f.runs = slices.Insert(f.runs, i+1, after)
 		}
-		if after := r.n - at - 1; after > 0 {
-			f.runs = append(f.runs, run{seq + 1, after, r.sentAt})
-		}
-		f.runs = append(f.runs, rest...)
-		if f.head == len(f.runs) {
-			f.runs, f.head = f.runs[:0], 0
-		}
-		return r.sentAt, true
+		return sentAt, true
 	}
 	return 0, false
 }

@@ -113,7 +113,8 @@ func (l *Load) Sessions(target int) []transport.Session {
 // failed to: then Err says so.
 func (l *Load) Verified() <-chan struct{} { return l.verified }
 
-// Start begins the plan now. Afterwards the groups have to be woken, once.
+// Start begins the plan now; every session has to be verified or gone.
+// Afterwards the groups have to be woken, once.
 func (l *Load) Start(slices []control.Slice) error {
 	p, err := newPlan(slices, len(l.sessions))
 	if err != nil {
@@ -123,6 +124,9 @@ func (l *Load) Start(slices []control.Slice) error {
 	defer l.mu.Unlock()
 	if l.started {
 		return errors.New("load: already measured")
+	}
+	if n := l.waiting.Load(); n > 0 {
+		return fmt.Errorf("load: the checked exchange of %d sessions is still out: wait for Verified", n)
 	}
 	l.started = true
 	for _, r := range l.recorders {

@@ -24,7 +24,7 @@ type plan struct {
 	edges []edge
 	seen  int     // edges passed
 	reads []clock // one for each edge passed
-	final []int64 // CPU clock of each target at the end, once it is idle
+	final []int64 // CPU clock of each target once all are idle
 }
 
 // edge is a time at which clocks are read: the start of a slice, the start of
@@ -76,6 +76,10 @@ func (p *plan) begin(now int64, cfg *Config) {
 
 // end is the time at which sending stops.
 func (p *plan) end() int64 { return p.start[len(p.slices)] }
+
+// over is the time at which the last target has been left alone for as long as
+// every other has been: one settling time after its slice.
+func (p *plan) over() int64 { return p.end() + p.slices[len(p.slices)-1].Settle }
 
 // at returns the slice that now lies in, looking on from slice i; len(slices)
 // when the plan is over.

@@ -27,7 +27,7 @@ type counts struct {
 
 // traffic counts every message to and from one target.
 type traffic struct {
-	sent, received, reads int64
+	sent, received, lost, reads int64
 }
 
 func newRecorder(targets int) *recorder {
@@ -81,6 +81,7 @@ func (r *recorder) addTo(total *recorder) {
 		}
 		total.traffic[t].sent += r.traffic[t].sent
 		total.traffic[t].received += r.traffic[t].received
+		total.traffic[t].lost += r.traffic[t].lost
 		total.traffic[t].reads += r.traffic[t].reads
 	}
 }
@@ -91,7 +92,8 @@ func (r *recorder) tally(t int) control.Tally {
 	c := maps.Clone(r.counts[t])
 	tr := r.traffic[t]
 	c[control.CountSent], c[control.CountReceived], c[control.CountReads] = tr.sent, tr.received, tr.reads
-	c[control.CountUnfinished] = tr.sent - tr.received - c[control.CountLost]
+	c[control.CountLost] = tr.lost
+	c[control.CountUnfinished] = tr.sent - tr.received - tr.lost
 	c[control.CountOverRange] = r.rtt[t].OverRange()
 	return control.Tally{RTT: r.rtt[t].Encode(), MaxRTT: r.rtt[t].Max(), Counts: c}
 }

@@ -20,7 +20,7 @@ type session struct {
 	codec  protocol.Codec
 	inbox  protocol.Inbox
 	flight flight
-	next   uint32 // sequence number of the next message
+	next   uint64 // messages sent; its lower half is the next sequence number
 	head   [message.HeaderBytes]byte
 	lost   map[uint32]struct{} // datagrams given up and not seen since
 
@@ -40,15 +40,15 @@ const (
 	opening   state = iota // nothing sent yet
 	verifying              // the checked exchange is out
 	ready                  // it came back; the plan may begin
-	quiet                  // the plan is over and nothing is in flight
+	quiet                  // the plan is over, and nothing is in flight
 	gone                   // closed
 )
 
 // seen is what one call of the runtime brought, recorded at its end under one
 // lock.
 type seen struct {
-	received, good int
-	runs           []rtt
+	reads, received, good, lost int
+	runs                        []rtt
 }
 
 // rtt is n round trips of one length.
@@ -84,6 +84,7 @@ func (s *session) Open(out []byte) ([]byte, error) { return s.codec.Open(out) }
 func (s *session) Data(in, out []byte) ([]byte, error) {
 	now := s.l.cfg.Clock()
 	s.look(now)
+	s.seen.reads = 1
 	for {
 		msg, rest, o, ok, err := s.inbox.Next(s.codec, in, out)
 		out = o
@@ -112,9 +113,7 @@ func (s *session) Wake(out []byte) ([]byte, int64, error) {
 	s.look(now)
 	s.giveUp(now)
 	out, sent := s.send(out, now)
-	if sent > 0 {
-		s.record(now, sent)
-	}
+	s.record(now, sent)
 	s.settle(now)
 	return out, s.wakeAt(now), nil
 }
@@ -187,7 +186,8 @@ func (s *session) unasked(h message.Header) error {
 		s.rec.count(s.target, control.CountLate, 1)
 		return nil
 	}
-	if h.Seq-s.next < 1<<31 { // not sent yet
+	behind := uint32(s.next) - h.Seq // 1: the message sent last
+	if behind-1 >= 1<<31 || uint64(behind) > s.next {
 		return fmt.Errorf("client %d: %w: message %d", s.id, errLied, h.Seq)
 	}
 	s.wrong(control.CountDuplicate, fmt.Sprintf("client %d: message %d was answered twice", s.id, h.Seq))
@@ -219,12 +219,12 @@ func (s *session) send(out []byte, now int64) (o []byte, sent int) {
 	if n == 0 {
 		return out, 0
 	}
-	first := s.next
-	for range n {
-		message.Header{Client: s.id, Seq: s.next}.Put(s.head[:])
-		out = s.codec.Append(out, s.head[:], s.l.bodies.Body(s.id, s.next))
-		s.next++
+	first := uint32(s.next)
+	for i := range uint32(n) {
+		message.Header{Client: s.id, Seq: first + i}.Put(s.head[:])
+		out = s.codec.Append(out, s.head[:], s.l.bodies.Body(s.id, first+i))
 	}
+	s.next += uint64(n)
 	s.flight.push(first, n, s.l.cfg.Clock())
 	return out, n
 }
@@ -245,15 +245,14 @@ func (s *session) record(now int64, sent int) {
 	r.mu.Lock()
 	t := &r.traffic[s.target]
 	t.sent += int64(sent)
-	if s.seen.received > 0 {
-		t.received += int64(s.seen.received)
-		t.reads++
-	}
+	t.received += int64(s.seen.received)
+	t.lost += int64(s.seen.lost)
+	t.reads += int64(s.seen.reads)
 	if s.plan != nil && s.seen.good > 0 {
 		s.enter(r, now)
 	}
 	r.mu.Unlock()
-	s.seen.received, s.seen.good, s.seen.runs = 0, 0, s.seen.runs[:0]
+	s.seen = seen{runs: s.seen.runs[:0]}
 }
 
 // enter puts the good round trips into the slice they arrived in: its window if
@@ -303,7 +302,7 @@ func (s *session) giveUp(now int64) {
 	}
 	for r := s.flight.oldest(); r != nil && now-r.sentAt >= after; r = s.flight.oldest() {
 		gone := s.flight.lose()
-		s.rec.count(s.target, control.CountLost, int64(gone.n))
+		s.seen.lost += gone.n
 		if s.lost == nil || len(s.lost) > keptLost {
 			s.lost = make(map[uint32]struct{})
 		}
@@ -325,7 +324,7 @@ func (s *session) settle(now int64) {
 	case s.state == verifying:
 		s.state = ready
 		s.answered()
-	case s.state == ready && s.plan != nil && now >= s.plan.end():
+	case s.state == ready && s.plan != nil && now >= s.plan.over():
 		s.state = quiet
 		s.hush()
 	}
@@ -352,11 +351,15 @@ func (s *session) hush() {
 // wakeAt is when this session wants to act next on its own; 0: never.
 func (s *session) wakeAt(now int64) int64 {
 	var at int64
-	if s.plan != nil && s.slice < len(s.plan.slices) {
+	switch {
+	case s.plan == nil:
+	case s.slice < len(s.plan.slices):
 		at = s.plan.nextTurn(s.target, now)
 		if s.keeper {
 			at = min(at, s.plan.nextEdge.Load())
 		}
+	case now < s.plan.over():
+		at = s.plan.over()
 	}
 	if r := s.flight.oldest(); r != nil && s.l.cfg.Protocol.Datagram && s.l.cfg.LossAfter > 0 {
 		if due := r.sentAt + s.l.cfg.LossAfter; at == 0 || due < at {
@@ -383,9 +386,7 @@ func (s *session) Close(err error) {
 	if err == nil {
 		err = errOver
 	}
-	if s.l.plan.Load() != nil || was != ready {
-		s.wrong(control.CountDisconnects, fmt.Sprintf("client %d: disconnected: %v", s.id, err))
-	}
+	s.wrong(control.CountDisconnects, fmt.Sprintf("client %d: disconnected: %v", s.id, err))
 	if was == opening || was == verifying {
 		s.answered()
 	}
