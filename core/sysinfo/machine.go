@@ -17,9 +17,11 @@ type Facts struct {
 	CI            string   `json:"ci,omitempty"`         // which service runs this
 	CPUQuota      *float64 `json:"cpu_quota"`            // CPUs that the control group grants; nil: no limit known
 	AllowedCPUs   []int    `json:"allowed_cpus"`
+	Siblings      [][]int  `json:"siblings,omitempty"` // CPUs that share a core, group by group
 	// IRQTimeAccounting: the kernel keeps the time of interrupts out of the
 	// CPU time of the process they happened to interrupt.
 	IRQTimeAccounting *bool    `json:"irq_time_accounting"`
+	Settings          Settings `json:"settings,omitzero"`
 	Warnings          []string `json:"warnings,omitempty"`
 }
 

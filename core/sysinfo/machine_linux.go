@@ -38,6 +38,8 @@ func read(root string, env func(string) string) Facts {
 		Power:        t.power(),
 		Governor:     t.governor(),
 		CI:           ciService(env),
+		Siblings:     t.siblings(),
+		Settings:     t.settings(),
 	}
 	f.IRQTimeAccounting = t.irqTimeAccounting(f.Kernel)
 	f.cores(t)

@@ -12,6 +12,9 @@ import (
 
 const cpuSource = "clock_gettime, process CPU clock"
 
+// Placement: processes can be bound to CPUs here.
+const Placement = true
+
 // ProcessCPU is the CPU time of a process in nanoseconds, user and system, all
 // threads. pid 0 is this process. While threads of another process run, the
 // figure may be a scheduler tick old; it is exact while they sleep.

@@ -12,6 +12,9 @@ import (
 
 const cpuSource = ""
 
+// Placement: processes can be bound to CPUs here.
+const Placement = false
+
 // ProcessCPU is the CPU time of another process. Only this process's is to be
 // had here; any other is errors.ErrUnsupported.
 func ProcessCPU(pid int) (int64, error) {
