@@ -76,6 +76,16 @@ type Plugin struct {
 	Err error
 }
 
+// A ConfigError is a Config that does not fit this machine: a plugin that is not
+// there, a CPU that may not be used.
+type ConfigError struct{ msg string }
+
+func (e *ConfigError) Error() string { return e.msg }
+
+func configErrorf(format string, args ...any) error {
+	return &ConfigError{fmt.Sprintf(format, args...)}
+}
+
 // New looks at every plugin: it must be a file; what it says of itself is asked
 // in a process of its own, all at once.
 func New(ctx context.Context, host *goplugin.Host, cfg Config) (*Driver, error) {
@@ -90,13 +100,13 @@ func New(ctx context.Context, host *goplugin.Host, cfg Config) (*Driver, error) 
 	for _, rt := range cfg.Runtimes {
 		st, err := os.Stat(rt.Path)
 		if err != nil || st.IsDir() {
-			return nil, fmt.Errorf("runtime %s: no plugin at %s: build it (make build) or correct its path", rt.Name, rt.Path)
+			return nil, configErrorf("runtime %s: no plugin at %s: build it (make build) or correct its path", rt.Name, rt.Path)
 		}
 		d.plugins[rt.Name] = &Plugin{Name: rt.Name, Path: rt.Path}
 		d.order = append(d.order, rt.Name)
 	}
 	if d.plugins[cfg.Load.Runtime] == nil {
-		return nil, fmt.Errorf("the load's runtime %s is none of %v", cfg.Load.Runtime, d.order)
+		return nil, configErrorf("the load's runtime %s is none of %v", cfg.Load.Runtime, d.order)
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { d.driver = ownHash() })
