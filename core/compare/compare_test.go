@@ -65,22 +65,27 @@ func rec(c cell.Cell, k cell.Contender, round, attempt int, status string, rate 
 		Metrics: &record.Metrics{RoundTripsPerSecond: rate}}
 }
 
+// results is a run with no schedule around records.
+func results(recs ...record.Record) []compare.Results {
+	return []compare.Results{{Dir: "results/r", Run: &record.Run{RunID: "r", Suite: "s"}, Records: recs}}
+}
+
 func TestScenarios(t *testing.T) {
 	run := &record.Run{Baseline: b, Schedule: []record.Trial{
 		{Round: 1, Group: "udp1", Scenario: udp, Contenders: []cell.Contender{a, b}},
 		{Round: 1, Group: "tcp1", Scenario: tcp, Contenders: []cell.Contender{a, b}},
 	}}
-	got := compare.Scenarios(run, []record.Record{rec(udp, a, 1, 1, record.OK, 5)})
+	got := compare.Scenarios(compare.Rows([]compare.Results{{Run: run, Records: []record.Record{rec(udp, a, 1, 1, record.OK, 5)}}}))
 	if len(got) != 2 || got[0].Cell != tcp || got[1].Cell != udp {
 		t.Fatalf("scenarios %+v, want tcp, then udp", got)
 	}
 	for _, s := range got {
-		if len(s.Rows) != 2 || s.Rows[0].Contender != b || s.Rows[1].Contender != a {
+		if len(s.Rows) != 2 || s.Rows[0].Contender() != b || s.Rows[1].Contender() != a {
 			t.Errorf("rows of %s are %+v, want the baseline b, then a", s.Cell.Protocol, s.Rows)
 		}
 		for _, r := range s.Rows {
 			if r.Planned != 1 {
-				t.Errorf("%s of %s: %d planned, want 1", r.Contender, s.Cell.Protocol, r.Planned)
+				t.Errorf("%s of %s: %d planned, want 1", r.Contender(), s.Cell.Protocol, r.Planned)
 			}
 		}
 	}
@@ -93,22 +98,22 @@ func TestScenarios(t *testing.T) {
 }
 
 func TestLastAttemptCounts(t *testing.T) {
-	got := compare.Scenarios(nil, []record.Record{
+	got := compare.Rows(results(
 		rec(tcp, a, 1, 1, record.Invalid, 1),
 		rec(tcp, a, 2, 1, record.OK, 20),
 		rec(tcp, a, 1, 2, record.OK, 10),
-	})[0].Rows[0]
+	))[0]
 	if len(got.Records) != 2 || got.Count(record.Invalid) != 0 || got.Count(record.OK) != 2 {
 		t.Errorf("records %+v, want the second attempt instead of the first", got.Records)
 	}
 }
 
 func TestSeriesTakesGoodTrialsOnly(t *testing.T) {
-	row := compare.Scenarios(nil, []record.Record{
+	row := compare.Rows(results(
 		rec(tcp, a, 1, 1, record.OK, 10),
 		rec(tcp, a, 2, 1, record.Invalid, 999),
-		{RunID: "r", Group: "tcp3", Round: 3, Status: record.Failed, Cell: tcp.With(a)},
-	})[0].Rows[0]
+		record.Record{RunID: "r", Group: "tcp3", Round: 3, Status: record.Failed, Cell: tcp.With(a)},
+	))[0]
 	if got, want := row.Series(compare.Throughput).Spread(), (compare.Spread{Median: 10, Min: 10, Max: 10, N: 1}); got != want {
 		t.Errorf("spread %+v, want %+v", got, want)
 	}
@@ -120,12 +125,12 @@ func TestSeriesTakesGoodTrialsOnly(t *testing.T) {
 }
 
 func TestRatiosPairByRound(t *testing.T) {
-	rows := compare.Scenarios(nil, []record.Record{
+	rows := compare.Rows(results(
 		rec(tcp, a, 1, 1, record.OK, 10), rec(tcp, b, 1, 1, record.OK, 5),
 		rec(tcp, a, 2, 1, record.OK, 90), rec(tcp, b, 2, 1, record.OK, 30),
 		rec(tcp, a, 3, 1, record.OK, 77),                                  // b has no round 3
 		rec(tcp, a, 4, 1, record.OK, 77), rec(tcp, b, 4, 1, record.OK, 0), // nothing to divide by
-	})[0].Rows
+	))
 	got := rows[0].Series(compare.Throughput).Ratios(rows[1].Series(compare.Throughput)).Spread()
 	if want := (compare.Spread{Median: 2.5, Min: 2, Max: 3, N: 2}); got != want {
 		t.Errorf("ratios %+v, want %+v", got, want)

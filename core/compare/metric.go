@@ -30,7 +30,9 @@ var (
 
 	CPU        = process("cpu", func(p *record.Process) *float64 { return p.CPUPercent })
 	CPUPerTrip = process("cpu_us_per_roundtrip", func(p *record.Process) *float64 { return p.CPUMicrosPerTrip })
-	PeakRSS    = process("peak_rss", func(p *record.Process) *float64 {
+	// MessagesPerRead is how many messages arrived together, at the server.
+	MessagesPerRead = process("messages_per_read", func(p *record.Process) *float64 { return p.MessagesPerRead })
+	PeakRSS         = process("peak_rss", func(p *record.Process) *float64 {
 		if p.PeakRSSBytes == nil {
 			return nil
 		}

@@ -7,78 +7,67 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/netmatrix/netmatrix/core/cell"
 	"github.com/netmatrix/netmatrix/core/compare"
 	"github.com/netmatrix/netmatrix/core/record"
 )
 
-// ratios sets every contender against the baseline, paired by round. A
-// throughput that the load limited is a lower bound and has no ratio.
-func (p *page) ratios(baseline cell.Contender, s compare.Scenario) {
-	i := slices.IndexFunc(s.Rows, func(r compare.Row) bool { return r.Contender == baseline })
-	if i < 0 || s.Rows[i].Count(record.OK) == 0 {
+// ratios sets every contender against the baseline, paired by round.
+func (p *page) ratios(s compare.Group) {
+	pairs := compare.Pairs(s.Rows, compare.Against("contender", s.Run.Baseline))
+	if len(pairs) == 0 {
 		return
 	}
-	base := s.Rows[i]
-	g := grid{{{text: "against " + baseline.String()}, {text: "round trips/s"}, {text: "CPU per trip"}, {text: "rounds"}}}
+	g := grid{{{text: "against " + s.Run.Baseline.String()}, {text: "round trips/s"}, {text: "CPU per trip"}, {text: "rounds"}}}
 	var marks legend
-	for _, r := range s.Rows {
-		if r.Contender == baseline || r.Count(record.OK) == 0 {
-			continue
-		}
-		rate := dash
-		if !r.Flagged(record.FlagLoadBound) && !base.Flagged(record.FlagLoadBound) {
-			rate = ratio(r, base, compare.Throughput, &marks)
-		}
-		cost := ratio(r, base, compare.CPUPerTrip, &marks)
-		paired := len(r.Series(compare.Throughput).Ratios(base.Series(compare.Throughput)))
-		g = append(g, []entry{{text: r.Contender.String()}, {text: rate}, {text: cost}, {text: strconv.Itoa(paired)}})
-	}
-	if len(g) == 1 {
-		return
+	for _, pair := range pairs {
+		rate, cost := pair.Ratio(compare.Throughput), pair.Ratio(compare.CPUPerTrip)
+		g = append(g, []entry{{text: pair.Row.Contender().String()}, {text: marks.ratio(rate)}, {text: marks.ratio(cost)},
+			{text: strconv.Itoa(max(rate.N, cost.N))}})
 	}
 	p.line("")
 	p.grid(g)
-	marks.write(p)
+	for _, line := range marks.lines() {
+		p.line("%s", line)
+	}
 }
 
 // legend remembers which explanations a table of ratios needs.
 type legend struct{ overlap, single bool }
 
-func (l *legend) write(p *page) {
+func (l *legend) lines() []string {
+	var lines []string
 	if l.overlap {
-		p.line("~ ranges overlap, no difference can be confirmed")
+		lines = append(lines, "~ ranges overlap, no difference can be confirmed")
 	}
 	if l.single {
-		p.line("? one round has no range, no difference can be confirmed")
+		lines = append(lines, "? one round has no range, no difference can be confirmed")
 	}
+	return lines
 }
 
 // ratio is the median of the ratios round by round, with their range, and a
 // mark where the two rows' own ranges leave the difference open.
-func ratio(r, base compare.Row, m compare.Metric, marks *legend) string {
-	a, b := r.Series(m), base.Series(m)
-	q := a.Ratios(b).Spread()
+func (l *legend) ratio(q compare.Ratio) string {
 	switch {
 	case q.N == 0:
 		return dash
 	case q.N == 1:
-		marks.single = true
+		l.single = true
 		return "? " + digits3(round3(q.Median))
 	}
 	mark := "  "
-	if !a.Spread().Separate(b.Spread()) {
-		marks.overlap = true
+	if q.Overlap {
+		l.overlap = true
 		mark = "~ "
 	}
 	return fmt.Sprintf("%s%s [%s, %s]", mark, digits3(round3(q.Median)), digits3(round3(q.Min)), digits3(round3(q.Max)))
 }
 
 // notes explains each row that is not simply good.
-func (p *page) notes(s compare.Scenario) {
+func (p *page) notes(s compare.Group) {
 	var notes []string
 	for _, r := range s.Rows {
-		name := r.Contender.String() + ": "
+		name := r.Contender().String() + ": "
 		for _, n := range reasons(r) {
 			notes = append(notes, name+n)
 		}

@@ -17,7 +17,7 @@ const narrow = 90
 var statuses = []string{record.Failed, record.Invalid, record.Unsupported}
 
 // table writes a scenario's contenders, a row each.
-func (p *page) table(s compare.Scenario) {
+func (p *page) table(s compare.Group) {
 	process := "server"
 	if s.Cell.Placement == cell.Colocated {
 		process = "process"
@@ -38,7 +38,7 @@ func (p *page) table(s compare.Scenario) {
 
 // row is one contender's entries, with what is odd in red.
 func row(r compare.Row) []entry {
-	name := entry{text: r.Contender.String() + "\n" + trials(r)}
+	name := entry{text: r.Contender().String() + "\n" + trials(r)}
 	if r.Count(record.Failed)+r.Count(record.Invalid) > 0 || total(errorCounts(r)) > 0 {
 		name.colour = red
 	}

@@ -16,20 +16,26 @@ import (
 type Options struct {
 	Width int  // columns; default 100. Below 90 the payload column is left out
 	Color bool // use escape sequences
+	// Results is the folder that the last line names; default: a word for it.
+	Results string
 }
 
 // Text writes what stands at the end of `netmatrix run`: how much of the plan
-// was done, the machine, and a table for each scenario. run may be nil.
+// was done, the machine, a table for each scenario, and what to do next.
 func Text(w io.Writer, run *record.Run, recs []record.Record, opt Options) error {
 	if opt.Width <= 0 {
 		opt.Width = 100
 	}
-	scenarios := compare.Scenarios(run, recs)
-	p := &page{opt: opt}
-	p.header(run, scenarios)
-	for _, s := range scenarios {
-		p.scenario(run, s)
+	if opt.Results == "" {
+		opt.Results = "RESULTS"
 	}
+	rows := compare.Rows([]compare.Results{{Run: run, Records: recs}})
+	p := &page{opt: opt}
+	p.header(run, rows)
+	for _, s := range compare.Scenarios(rows) {
+		p.scenario(s)
+	}
+	p.next()
 	if _, err := io.WriteString(w, p.out.String()); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
@@ -60,31 +66,19 @@ func (p *page) paint(s string, c colour) string {
 	return string(c) + s + reset
 }
 
-func (p *page) header(run *record.Run, scenarios []compare.Scenario) {
-	done := map[string]bool{}
-	status := map[string]int{}
-	records := 0
-	for _, s := range scenarios {
-		for _, r := range s.Rows {
-			for _, rec := range r.Records {
-				done[rec.RunID+" "+rec.Group] = true
-				status[rec.Status]++
-				records++
-			}
-		}
-	}
-	if run != nil {
-		p.line("%s", p.paint(fmt.Sprintf("netmatrix %s, suite %s", run.RunID, run.Suite), bold))
-		p.line("%d of %d planned trials done", len(done), len(run.Schedule))
-		p.wrapped(machine(run))
-	} else {
-		p.line("trials: %d", len(done))
-	}
-	counts := make([]string, 0, 4)
-	for _, s := range []string{record.OK, record.Failed, record.Invalid, record.Unsupported} {
-		counts = append(counts, fmt.Sprintf("%d %s", status[s], s))
-	}
-	p.wrapped(fmt.Sprintf("records, one for each contender of a trial: %d, of them %s", records, strings.Join(counts, ", ")))
+func (p *page) header(run *record.Run, rows []compare.Row) {
+	p.line("%s", p.paint(fmt.Sprintf("netmatrix %s, suite %s", run.RunID, run.Suite), bold))
+	t := tallyOf(rows)
+	p.line("%d of %d planned trials done", t.done, len(run.Schedule))
+	p.wrapped(machine(run))
+	p.wrapped("records, one for each contender of a trial: " + t.records())
+}
+
+// next says how to go on. The command is not broken, so that it can be copied.
+func (p *page) next() {
+	p.line("")
+	p.line("As pages with every figure, its range and its command:")
+	p.line("  netmatrix report %s --format md --out DIR", p.opt.Results)
 }
 
 // machine describes in one line where a run took place.
@@ -118,34 +112,43 @@ func machine(run *record.Run) string {
 }
 
 // scenario writes the block of one scenario.
-func (p *page) scenario(run *record.Run, s compare.Scenario) {
+func (p *page) scenario(s compare.Group) {
 	p.line("")
 	p.line("%s", p.paint(title(s.Cell), bold))
-	p.wrapped(measured(s.Cell))
+	p.wrapped(measured(s.Cell) + ". Medians over trials, [min, max] beneath")
 	p.line("")
 	p.table(s)
-	if run != nil {
-		p.ratios(run.Baseline, s)
-	}
+	p.ratios(s)
 	p.notes(s)
 }
 
+// title names a group by what its rows share.
 func title(c cell.Cell) string {
 	clients := "clients"
 	if c.Clients == 1 {
 		clients = "client"
 	}
-	parts := []string{c.Protocol, cell.Bytes(c.Payload) + " payload",
-		fmt.Sprintf("%d %s × window %d", c.Clients, clients, c.Window), fmt.Sprintf("%s × %d", c.IOModel, c.Threads)}
+	parts := []string{c.Protocol, cell.Bytes(c.Payload) + " payload", fmt.Sprintf("%d %s × window %d", c.Clients, clients, c.Window)}
+	if c.IOModel != "" {
+		parts = append(parts, ioModel(c))
+	}
 	if c.Work > 0 {
 		parts = append(parts, fmt.Sprintf("work %d", c.Work))
 	}
+	if c.Rate > 0 {
+		parts = append(parts, counts.format(c.Rate)+" round trips/s offered")
+	}
 	parts = append(parts, c.Pattern, c.Placement)
+	if c.Placement == cell.Split && c.LoadWait == cell.Sleep {
+		parts = append(parts, "load sleeps")
+	}
 	if c.AddressFamily == cell.IPv6 {
 		parts = append(parts, c.AddressFamily)
 	}
 	return strings.Join(parts, ", ")
 }
+
+func ioModel(c cell.Cell) string { return fmt.Sprintf("%s × %d", c.IOModel, c.Threads) }
 
 // measured says what the figures of a scenario are figures of.
 func measured(c cell.Cell) string {
@@ -157,8 +160,8 @@ func measured(c cell.Cell) string {
 	if c.Rate > 0 {
 		s = fmt.Sprintf("open loop: %s round trips/s offered, RTT per %s", counts.format(c.Rate), unit)
 	}
-	if c.LoadWait != "" {
+	if c.Placement == cell.Split && c.LoadWait != "" {
 		s += "; the load " + map[string]string{cell.Busy: "polls", cell.Sleep: "sleeps"}[c.LoadWait] + " while it waits"
 	}
-	return s + ". Medians over trials, [min, max] beneath"
+	return s
 }

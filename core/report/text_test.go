@@ -139,7 +139,6 @@ func TestText(t *testing.T) {
 	run, recs := madeUp()
 	golden(t, "run_100.txt", text(t, run, recs, report.Options{}))
 	golden(t, "run_80.txt", text(t, run, recs, report.Options{Width: 80}))
-	golden(t, "no_run.txt", text(t, nil, recs[:1], report.Options{}))
 }
 
 func TestTextKeepsToTheWidth(t *testing.T) {
@@ -165,8 +164,8 @@ func TestColourChangesNothingElse(t *testing.T) {
 }
 
 func TestNothingRecorded(t *testing.T) {
-	got := text(t, nil, nil, report.Options{})
-	if !strings.Contains(got, "trials: 0") {
+	got := text(t, &record.Run{}, nil, report.Options{})
+	if !strings.Contains(got, "0 of 0 planned trials") {
 		t.Errorf("report of nothing: %q", got)
 	}
 }
@@ -174,7 +173,7 @@ func TestNothingRecorded(t *testing.T) {
 func TestNothingMeasuredInAGoodTrial(t *testing.T) {
 	r := measured(scenario("tcp"), rawpoll, 1, 0, 0, 0, 0)
 	r.Metrics.RTT, r.Server = nil, nil
-	got := text(t, nil, []record.Record{r}, report.Options{})
+	got := text(t, &record.Run{}, []record.Record{r}, report.Options{})
 	for _, bad := range []string{"NaN", "Inf", "%!"} {
 		if strings.Contains(got, bad) {
 			t.Errorf("the report contains %s:\n%s", bad, got)
@@ -187,7 +186,7 @@ func TestColocatedHasOneProcess(t *testing.T) {
 	c.Placement = cell.Colocated
 	r := measured(c, rawpoll, 1, 1000, 5, 6, 2)
 	r.Process, r.Server = r.Server, nil
-	got := text(t, nil, []record.Record{r}, report.Options{})
+	got := text(t, &record.Run{}, []record.Record{r}, report.Options{})
 	if !strings.Contains(got, " process ") || !strings.Contains(got, "2.00 µs") {
 		t.Errorf("colocated: no 2.00 µs per trip of the one process in\n%s", got)
 	}
@@ -196,7 +195,7 @@ func TestColocatedHasOneProcess(t *testing.T) {
 func TestOpenLoopSaysSo(t *testing.T) {
 	c := scenario("tcp")
 	c.Rate, c.Clients = 10_000, 1
-	got := text(t, nil, []record.Record{measured(c, rawpoll, 1, 1000, 5, 6, 2)}, report.Options{})
+	got := text(t, &record.Run{}, []record.Record{measured(c, rawpoll, 1, 1000, 5, 6, 2)}, report.Options{})
 	if !strings.Contains(got, "open loop: 10.0k round trips/s offered") || !strings.Contains(got, "1 client ×") {
 		t.Errorf("neither an open loop nor one client is named in\n%s", got)
 	}
@@ -218,7 +217,7 @@ var errBroken = errors.New("broken pipe")
 func (brokenPipe) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestWriteErrorComesBack(t *testing.T) {
-	if err := report.Text(brokenPipe{}, nil, nil, report.Options{}); !errors.Is(err, errBroken) {
+	if err := report.Text(brokenPipe{}, &record.Run{}, nil, report.Options{}); !errors.Is(err, errBroken) {
 		t.Errorf("Text = %v, want the writer's error", err)
 	}
 }
