@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/netmatrix/netmatrix/core/cell"
@@ -25,26 +24,22 @@ func allowedCPUs(c matrix.CPUs) ([]int, error) {
 	}
 	for _, n := range slices.Concat(c.Server, c.Load) {
 		if !slices.Contains(allowed, n) {
-			return nil, fmt.Errorf("cpus: CPU %d is not one of those this process may use, %v", n, allowed)
+			return nil, configErrorf("cpus: CPU %d is not one of those this process may use, %v", n, allowed)
 		}
 	}
 	return allowed, nil
 }
 
-// place decides on the CPU sets of a trial. In mode auto the server gets the
-// first half of the CPUs and the load the others, so that neither takes time
-// from the other; both ends of a colocated cell share all.
+// place decides on the CPU sets of a trial: those of the matrix, but that both
+// ends of a colocated cell share all CPUs in mode auto. Where processes cannot
+// be bound, auto is none.
 func (d *Driver) place(c cell.Cell) placement {
 	var p placement
-	switch {
-	case d.cpus.Mode == matrix.CPUsList:
-		p.server, p.load = d.cpus.Server, d.cpus.Load
-	case d.cpus.Mode == matrix.CPUsNone || len(d.allowed) < 2:
-	case c.Placement == cell.Colocated:
+	if d.cpus.Mode == matrix.CPUsList || sysinfo.Placement {
+		p.server, p.load = d.cpus.Sets(d.allowed)
+	}
+	if c.Placement == cell.Colocated && d.cpus.Mode != matrix.CPUsList && p.server != nil {
 		p.server = d.allowed
-	default:
-		half := len(d.allowed) / 2
-		p.server, p.load = d.allowed[:half], d.allowed[half:]
 	}
 	p.loadThreads = d.load.Threads
 	if p.loadThreads == 0 {
