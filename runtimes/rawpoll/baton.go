@@ -22,7 +22,7 @@ const (
 //
 // Note: the usual way to share one epoll descriptor is EPOLLONESHOT, re-armed
 // after each event, with a lock for the memory model. The baton does without
-// the call to re-arm, which is worth 5 to 10 % of the round trips per CPU
+// the call to re-arm, which is worth about a tenth of the round trips per CPU
 // second, and without the lock: an edge that comes during a turn finds the
 // baton taken.
 type baton struct{ state atomic.Uint32 }
