@@ -33,12 +33,7 @@ type scratch struct {
 }
 
 func newScratch(parent string) (*scratch, error) {
-	if parent == "" {
-		parent = os.TempDir()
-	}
-	if len(parent) > maxDir {
-		parent = "/tmp"
-	}
+	parent = scratchParent(parent)
 	sweep(parent, time.Now())
 	dir, err := os.MkdirTemp(parent, scratchPrefix)
 	if err != nil {
@@ -49,6 +44,18 @@ func newScratch(parent string) (*scratch, error) {
 		return nil, errors.Join(fmt.Errorf("lock scratch folder: %w", err), os.RemoveAll(dir))
 	}
 	return &scratch{dir, lock}, nil
+}
+
+// scratchParent is the folder asked for, by default the one for temporary
+// files, unless it is too long.
+func scratchParent(parent string) string {
+	if parent == "" {
+		parent = os.TempDir()
+	}
+	if len(parent) > maxDir {
+		return "/tmp"
+	}
+	return parent
 }
 
 // makeLock makes a lock file that is locked from the moment it has its name.
@@ -73,40 +80,67 @@ func (s *scratch) remove() error {
 	return errors.Join(os.RemoveAll(s.dir), s.lock.Close())
 }
 
-// sweep removes the scratch folders in parent that have lost their driver. It
-// is housekeeping: what it cannot remove it leaves to the next run.
+// Leftovers are this user's scratch folders whose driver was killed. The next
+// host that is made removes them.
+func Leftovers() []string { return leftovers(scratchParent(""), time.Now()) }
+
+func leftovers(parent string, now time.Time) []string {
+	var dirs []string
+	for _, dir := range scratchFolders(parent) {
+		if release, ok := abandoned(dir, now); ok {
+			release()
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// sweep removes the leftovers in parent. It is housekeeping: what it cannot
+// remove it leaves to the next run.
 func sweep(parent string, now time.Time) {
+	for _, dir := range scratchFolders(parent) {
+		if release, ok := abandoned(dir, now); ok {
+			_ = os.RemoveAll(dir)
+			release()
+		}
+	}
+}
+
+// scratchFolders are all of this user's, with a driver or without.
+func scratchFolders(parent string) []string {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
-		return // making the scratch folder there will say why
+		return nil // making the scratch folder there will say why
 	}
+	var dirs []string
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), scratchPrefix) {
 			continue
 		}
 		info, err := e.Info() // of the entry itself: a link is no folder
-		if err != nil || !info.IsDir() || !mine(info) {
-			continue
+		if err == nil && info.IsDir() && mine(info) {
+			dirs = append(dirs, filepath.Join(parent, e.Name()))
 		}
-		sweepFolder(filepath.Join(parent, e.Name()), now.Sub(info.ModTime()))
 	}
+	return dirs
 }
 
-func sweepFolder(dir string, age time.Duration) {
+// abandoned reports whether a scratch folder has lost its driver. If so, its
+// lock is held until release.
+func abandoned(dir string, now time.Time) (release func(), ok bool) {
 	lock, err := os.Open(filepath.Join(dir, lockName))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if age > lockless {
-			_ = os.RemoveAll(dir)
-		}
-		return
-	case err != nil:
-		return
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err := os.Lstat(dir)
+		return func() {}, err == nil && now.Sub(info.ModTime()) > lockless
 	}
-	defer lock.Close()
-	if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-		_ = os.RemoveAll(dir)
+	if err != nil {
+		return nil, false
 	}
+	if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		_ = lock.Close()
+		return nil, false
+	}
+	return func() { _ = lock.Close() }, true
 }
 
 func mine(info fs.FileInfo) bool {

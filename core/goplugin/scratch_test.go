@@ -3,6 +3,7 @@ package goplugin
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,13 @@ func TestSweep(t *testing.T) {
 	folder(dir, "somebody-else", 2*lockless, true)
 	if err := os.Symlink("somebody-else", filepath.Join(dir, "netmatrix-link")); err != nil {
 		t.Fatal(err)
+	}
+
+	want := []string{filepath.Join(dir, "netmatrix-dead"), filepath.Join(dir, "netmatrix-half")}
+	for range 2 { // to ask changes nothing
+		if got := leftovers(dir, now); !slices.Equal(got, want) {
+			t.Errorf("leftovers %v, want %v", got, want)
+		}
 	}
 
 	sweep(dir, now)
