@@ -1,0 +1,130 @@
+package netpoll
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/netmatrix/netmatrix/core/transport"
+)
+
+// group is what one Listen or Dial has opened. Its lock is taken when a
+// connection comes or goes, never for a message.
+type group struct {
+	config     transport.Config
+	addrs      []string
+	goroutines sync.WaitGroup
+	done       chan struct{} // closed by Close
+
+	mu     sync.Mutex
+	closed bool
+	conns  map[*conn]struct{}
+}
+
+var _ transport.Group = (*group)(nil)
+
+func newGroup(c transport.Config) *group {
+	return &group{config: c, done: make(chan struct{}), conns: make(map[*conn]struct{})}
+}
+
+// Addrs implements transport.Group.
+func (g *group) Addrs() []string { return slices.Clone(g.addrs) }
+
+// Live implements transport.Group.
+func (g *group) Live() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.conns)
+}
+
+// Wake implements transport.Group.
+func (g *group) Wake() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for c := range g.conns {
+		c.ask()
+	}
+}
+
+// Close implements transport.Group.
+func (g *group) Close() error {
+	g.mu.Lock()
+	if !g.closed {
+		g.closed = true
+		close(g.done)
+		for c := range g.conns {
+			c.cut()
+		}
+	}
+	g.mu.Unlock()
+	g.goroutines.Wait()
+	return nil
+}
+
+// serve accepts on ln until the group is closed.
+func (g *group) serve(ln *net.TCPListener, session func() transport.Session) {
+	g.addrs = []string{ln.Addr().String()}
+	g.goroutines.Go(func() {
+		<-g.done
+		ln.Close()
+	})
+	g.goroutines.Go(func() { g.accept(ln, session) })
+}
+
+// accept makes a connection of whatever arrives. An error passes, unless the
+// listener is closed: the peer was gone already, or descriptors are short,
+// which a pause can mend.
+func (g *group) accept(ln *net.TCPListener, session func() transport.Session) {
+	const shortest, longest = 5 * time.Millisecond, time.Second
+	pause := shortest
+	for {
+		s, err := ln.AcceptTCP()
+		switch {
+		case err == nil:
+			pause = shortest
+			g.start(newConn(g, s, session(), false))
+		case errors.Is(err, net.ErrClosed):
+			return
+		default:
+			select {
+			case <-time.After(pause):
+				pause = min(2*pause, longest)
+			case <-g.done:
+				return
+			}
+		}
+	}
+}
+
+// dial connects every session, and opens the first once the last is connected.
+func (g *group) dial(addrs []string, sessions []transport.Session) error {
+	sockets, err := dialAll(g.config, addrs, len(sessions))
+	if err != nil {
+		return err
+	}
+	for _, s := range sockets {
+		g.addrs = append(g.addrs, s.LocalAddr().String())
+	}
+	for i, s := range sockets {
+		g.start(newConn(g, s, sessions[i], true))
+	}
+	return nil
+}
+
+// start hands c to a goroutine of its own, which closes it in the end.
+func (g *group) start(c *conn) {
+	g.mu.Lock()
+	g.conns[c] = struct{}{}
+	if g.closed { // accepted while Close went through the others
+		c.cut()
+	}
+	g.mu.Unlock()
+	g.goroutines.Go(func() {
+		c.run()
+		g.mu.Lock()
+		delete(g.conns, c)
+		g.mu.Unlock()
+	})
+}
