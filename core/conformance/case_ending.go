@@ -128,15 +128,21 @@ func sendsBeforeError(e *Env) {
 	answer := text(5, 1<<20)
 	g := e.serve(script{data: func(_, out []byte) ([]byte, error) { return append(out, answer...), errRefused }})
 	c := e.peer(g.Addrs()[0])
-	// More than one call may take: what stays unread must not turn the end of
-	// the stream into a reset that destroys the answer.
-	if _, err := c.Write(text(6, 64<<10)); err != nil {
-		e.Fatalf("a peer could not write: %v", err)
-	}
+	c.SetReadBuffer(16 << 10) // so that the end of the answer waits at the sending side
+	// It goes on sending: what stays unread must not turn the end of the stream
+	// into a reset that destroys the answer.
+	wait := e.beside(func() error {
+		for b := text(6, 64<<10); ; {
+			if _, err := c.Write(b); err != nil {
+				return nil // cut off, as it should be
+			}
+		}
+	})
 	if err := expectEnd(c, answer); err != nil {
 		e.Errorf("%v", err)
 	}
 	c.Close()
+	wait()
 	e.allClosed(1)
 	e.wantCauses(1, false)
 }

@@ -217,9 +217,17 @@ func staysFairWhenDue(e *Env) {
 func isSerial(e *Env) {
 	const conns, rounds = 4, 200
 	g := e.listen(e.config(), func() script {
-		return script{data: echo.data, wake: func(out []byte) ([]byte, int64, error) {
-			return out, e.clock() + int64(50*time.Microsecond), nil
-		}}
+		// Each call yields half-way, so that one beside it would be seen.
+		return script{
+			data: func(in, out []byte) ([]byte, error) {
+				runtime.Gosched()
+				return append(out, in...), nil
+			},
+			wake: func(out []byte) ([]byte, int64, error) {
+				runtime.Gosched()
+				return out, e.clock() + int64(50*time.Microsecond), nil
+			},
+		}
 	})
 	for range 3 {
 		e.beside(func() error {

@@ -18,6 +18,10 @@ import (
 // needs it all hangs.
 const limit = 20 * time.Second
 
+// leaveLimit is how long goroutines and descriptors may take to go once all
+// groups are closed.
+const leaveLimit = 3 * time.Second
+
 // Env is what a case works with: one runtime in one variant, peers of package
 // net to try it with, and the book on what it did.
 type Env struct {
@@ -89,7 +93,7 @@ func (e *Env) finish() {
 // audit counts what the case has left behind.
 func (e *Env) audit(goroutines, descriptors int) {
 	e.Helper()
-	e.deadline = time.Now().Add(limit)
+	e.deadline = time.Now().Add(leaveLimit)
 	e.ctx = context.Background() // the case's own ended with it
 	if made, closed := e.ledger.made.Load(), e.ledger.closed.Load(); made != closed {
 		e.Errorf("%d sessions were handed over and %d got their Close", made, closed)
@@ -171,6 +175,20 @@ func (e *Env) until(cond func() bool, format string, args ...any) {
 	if !e.holds(cond) {
 		e.Fatalf("gave up waiting until "+format, args...)
 	}
+}
+
+// still waits until count has stood for a tenth of a second, and returns it.
+func (e *Env) still(count *atomic.Int64) int64 {
+	e.Helper()
+	last, since := count.Load(), e.clock()
+	e.until(func() bool {
+		now := e.clock()
+		if got := count.Load(); got != last {
+			last, since = got, now
+		}
+		return now-since > int64(100*time.Millisecond)
+	}, "a count stands still")
+	return last
 }
 
 // group is an open group that may be closed twice: by the case and at its end.

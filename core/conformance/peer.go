@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -60,17 +61,10 @@ func (e *Env) accept(conns int, f func(i int, c *net.TCPConn) error) (addr strin
 // text is n bytes that only this seed gives, so that bytes that went to the
 // wrong place are seen.
 func text(seed uint64, n int) []byte {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
 	b := make([]byte, n)
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for i := 0; i+8 <= n; i += 8 {
-		v := rng.Uint64()
-		for k := range 8 {
-			b[i+k] = byte(v >> (8 * k))
-		}
-	}
-	for i := n &^ 7; i < n; i++ {
-		b[i] = byte(rng.Uint32())
-	}
+	rand.NewChaCha8(key).Read(b)
 	return b
 }
 

@@ -1,0 +1,93 @@
+package conformance_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/netmatrix/netmatrix/core/conformance"
+	"github.com/netmatrix/netmatrix/core/transport"
+)
+
+func TestReferencePasses(t *testing.T) {
+	conformance.TestRuntime(t, func(*testing.T) transport.Runtime { return &reference{} })
+}
+
+// TestFaultsAreFound: each mistake is found by the case that is about it.
+func TestFaultsAreFound(t *testing.T) {
+	for _, c := range []struct {
+		by     string
+		faults faults
+	}{
+		{"PausesReads", faults{readsOn: true}},
+		{"Bounded", faults{readsOn: true}},
+		{"DialReadsOn", faults{dialPauses: true}},
+		{"SendsBeforeError", faults{closesAtOnce: true}},
+		{"SendsBeforeError", faults{neverLingers: true}},
+		{"Linger", faults{lingersLong: true}},
+		{"WakeAtNext", faults{wakesEarly: true}},
+		{"WakeReplaced", faults{forgetsWake: true}},
+		{"WakeAfterOpen", faults{wakesOnData: true}},
+		{"Serial", faults{unserialised: true}},
+		{"HalfClose", faults{swallowsEnd: true}},
+		{"Reset", faults{hidesErrors: true}},
+		{"Echo", faults{closesTwice: true}},
+		{"HangUp", faults{losesTail: true}},
+		{"EchoInPlace", faults{reusesBuffer: true}},
+		{"NoDelay", faults{delays: true}},
+		{"Echo", faults{leaks: true}},
+		{"Lacks", faults{takesAll: true}},
+		{"DialRefused", faults{keepsDialled: true}},
+		{"DatagramCut", faults{joins: true}},
+	} {
+		if raceEnabled && c.faults.unserialised {
+			continue // the race detector finds it, and fails this test
+		}
+		t.Run(c.by, func(t *testing.T) {
+			cases := conformance.Cases()
+			i := slices.IndexFunc(cases, func(k conformance.Case) bool { return k.Name == c.by })
+			if i < 0 {
+				t.Fatalf("there is no case %s", c.by)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			r := &reference{faults: c.faults}
+			if err := cases[i].Check(ctx, conformance.Variants(r.Info())[0], r); err == nil {
+				t.Errorf("a runtime with the fault passes: %+v", c.faults)
+			}
+		})
+	}
+}
+
+func TestCasesAreNamedOnce(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range conformance.Cases() {
+		if seen[c.Name] || c.Name == "" || c.Rule == "" || c.Run == nil {
+			t.Errorf("case %q is named twice or lacks a part", c.Name)
+		}
+		seen[c.Name] = true
+	}
+}
+
+func TestVariantsFollowInfo(t *testing.T) {
+	for _, c := range []struct {
+		lacks []transport.Lack
+		want  []string
+	}{
+		{nil, []string{
+			"callback-shared-1", "callback-shared-2", "callback-sharded-2",
+			"goroutine-shared-1", "goroutine-shared-2", "goroutine-sharded-2",
+		}},
+		{[]transport.Lack{{Axis: "execution", Value: "callback"}, {Axis: "io_model", Value: "sharded"}},
+			[]string{"goroutine-shared-1", "goroutine-shared-2"}},
+	} {
+		var got []string
+		for _, v := range conformance.Variants(transport.Info{Lacks: c.lacks}) {
+			got = append(got, v.String())
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("lacking %v: got %v, want %v", c.lacks, got, c.want)
+		}
+	}
+}
