@@ -25,11 +25,14 @@ func TestRealMatrix(t *testing.T) {
 	for _, tt := range []struct {
 		suite         string
 		cells, trials int // trials in a round
+		rounds        int
 		sharded       int // of coroutine, which lacks it
 		contrast      string
 	}{
-		{"quick", 4, 2, 0, "contender"},
-		{"colocated", 60, 60, 12, "io_model"},
+		{"quick", 12, 2, 3, 0, "contender"},
+		{"reference", 120, 120, 3, 12, "io_model"},
+		{"dimensions", 216, 216, 3, 12, "contender"},
+		{"execution", 24, 4, 7, 0, "execution"},
 	} {
 		s, err := m.Suite(tt.suite)
 		if err != nil {
@@ -47,8 +50,8 @@ func TestRealMatrix(t *testing.T) {
 			t.Errorf("%s: got %d cells, %d trials, %d sharded for coroutine, contrast %s; want %+v",
 				tt.suite, len(s.Cells), trials, sharded, s.Contrast, tt)
 		}
-		if s.Rounds != 3 || s.Warmup != 250*time.Millisecond || s.Measure != time.Second {
-			t.Errorf("%s: got %d rounds, warmup %v, measure %v; want the defaults", tt.suite, s.Rounds, s.Warmup, s.Measure)
+		if s.Rounds != tt.rounds || s.Warmup != 250*time.Millisecond || s.Measure != time.Second {
+			t.Errorf("%s: got %d rounds, warmup %v, measure %v; want %d and the defaults", tt.suite, s.Rounds, s.Warmup, s.Measure, tt.rounds)
 		}
 		if !strings.HasSuffix(s.Question, "?") {
 			t.Errorf("%s: got question %q", tt.suite, s.Question)
