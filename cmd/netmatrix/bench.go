@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +17,7 @@ import (
 	"github.com/netmatrix/netmatrix/core/driver"
 	"github.com/netmatrix/netmatrix/core/matrix"
 	"github.com/netmatrix/netmatrix/core/record"
+	"github.com/netmatrix/netmatrix/core/transport"
 )
 
 // benchFlags are the axes as flags; strings where a size or a duration may be
@@ -36,11 +41,11 @@ func newBench() *cobra.Command {
 contender, one line of JSON each, on stdout; everything else goes to stderr.
 
 With several --runtime the contenders are alive side by side and the load
-switches between them.`,
+switches between them; colocated, one is measured after another.`,
 		Example: `  netmatrix bench --runtime rawpoll --payload 1KiB --clients 16 --window 16
   netmatrix bench --runtime rawpoll/callback,coroutine/goroutine | jq .metrics.rtt_us
   netmatrix bench --runtime all --placement colocated --io-model sharded --threads 2`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	fl := c.Flags()
@@ -93,7 +98,7 @@ func (f *benchFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	m, err := matrix.Load(f.file)
+	m, _, err := readMatrix(f.file)
 	if err != nil {
 		return err
 	}
@@ -103,29 +108,47 @@ func (f *benchFlags) run(c *cobra.Command) error {
 	}
 	ctx, out, talk := c.Context(), c.OutOrStdout(), c.ErrOrStderr()
 	return withDriver(ctx, m, names, func(d *driver.Driver) error {
-		if t.Contenders, err = f.contenders(d, m); err != nil {
+		if t.Contenders, err = f.contenders(d); err != nil {
 			return err
 		}
-		if err := t.Scenario.With(t.Contenders[0]).Validate(); err != nil {
-			return err
+		return measure(ctx, d, t, out, talk)
+	})
+}
+
+// measure runs the trial and prints its records. Colocated contenders, each of
+// which is a process with a load of its own, are measured one after another.
+func measure(ctx context.Context, d *driver.Driver, t driver.Trial, out, talk io.Writer) error {
+	sittings := []driver.Trial{t}
+	if t.Scenario.Placement == cell.Colocated {
+		sittings = nil
+		for i, k := range t.Contenders {
+			one := t
+			one.Order, one.Contenders = i+1, []cell.Contender{k}
+			sittings = append(sittings, one)
 		}
-		if len(t.Contenders) > 1 && t.Scenario.Placement == cell.Colocated {
-			return usagef("colocated cells are measured one contender at a time: name one --runtime")
-		}
-		fmt.Fprintf(talk, "%s: %d contender(s), about %v\n", t.Scenario, len(t.Contenders), d.PlannedTime(t).Round(100*time.Millisecond))
-		recs, err := d.Run(ctx, t)
+	}
+	var takes time.Duration
+	for _, s := range sittings {
+		takes += d.PlannedTime(s)
+	}
+	fmt.Fprintf(talk, "%s: %d contender(s), about %v\n", t.Scenario, len(t.Contenders), takes.Round(100*time.Millisecond))
+
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	var all []record.Record
+	for _, s := range sittings {
+		recs, err := d.Run(ctx, s)
 		if err != nil {
 			return err
 		}
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
 		for _, r := range recs {
 			if err := enc.Encode(r); err != nil {
 				return err
 			}
 		}
-		return verdict(recs)
-	})
+		all = append(all, recs...)
+	}
+	return verdict(all)
 }
 
 // trial is the trial without its contenders, checked as far as it goes.
@@ -159,7 +182,7 @@ func (f *benchFlags) trial() (driver.Trial, error) {
 	f.cell = f.cell.Canonical()
 	t.Scenario = f.cell
 	// Any contender will do to check the other axes before a process starts.
-	probe := f.cell.With(cell.Contender{Runtime: "any", Execution: cell.Callback})
+	probe := f.cell.With(cell.Contender{Runtime: "any", Execution: cmp.Or(f.execution, cell.Callback)})
 	return t, probe.Validate()
 }
 
@@ -170,37 +193,44 @@ func (f *benchFlags) named(m *matrix.Matrix) ([]string, error) {
 		if r == "all" {
 			return nil, nil
 		}
-		name, _, _ := strings.Cut(r, "/")
+		name, execution, given := strings.Cut(r, "/")
 		if _, err := m.Runtime(name); err != nil {
-			return nil, usagef("--runtime: %v", err)
+			return nil, usagef("--runtime: %w", err)
+		}
+		if given && !slices.Contains(cell.Values("execution"), execution) {
+			return nil, usagef("--runtime %s: %q is none of %s", r, execution, strings.Join(cell.Values("execution"), ", "))
 		}
 		names = append(names, name)
 	}
 	return names, nil
 }
 
-// contenders turns --runtime and --execution into contenders.
-func (f *benchFlags) contenders(d *driver.Driver, m *matrix.Matrix) ([]cell.Contender, error) {
+// contenders turns --runtime and --execution into contenders. A runtime of
+// which neither says an execution takes part with the first it has; all is
+// every contender there is.
+func (f *benchFlags) contenders(d *driver.Driver) ([]cell.Contender, error) {
 	var list []cell.Contender
 	for _, r := range f.runtimes {
-		if r == "all" {
-			for _, p := range d.Plugins() {
-				for _, e := range []string{cell.Callback, cell.Goroutine} {
-					if f.execution == "" || f.execution == e {
-						list = append(list, cell.Contender{Runtime: p.Name, Execution: e})
-					}
+		name, execution, _ := strings.Cut(r, "/")
+		execution = cmp.Or(execution, f.execution)
+		for _, p := range d.Plugins() {
+			has := executions(p)
+			switch {
+			case r == "all":
+				if f.execution != "" {
+					has = []string{f.execution}
 				}
+			case p.Name != name:
+				continue
+			case execution != "":
+				has = []string{execution}
+			default:
+				has = has[:1]
 			}
-			continue
+			for _, e := range has {
+				list = append(list, cell.Contender{Runtime: p.Name, Execution: e})
+			}
 		}
-		name, execution, given := strings.Cut(r, "/")
-		if !given {
-			execution = f.execution
-		}
-		if execution == "" {
-			execution = f.firstExecution(d, name)
-		}
-		list = append(list, cell.Contender{Runtime: name, Execution: execution})
 	}
 	seen := make(map[cell.Contender]bool)
 	for _, c := range list {
@@ -208,24 +238,20 @@ func (f *benchFlags) contenders(d *driver.Driver, m *matrix.Matrix) ([]cell.Cont
 			return nil, usagef("--runtime: %s is named twice", c)
 		}
 		seen[c] = true
-		if err := f.cell.With(c).Validate(); err != nil {
-			return nil, err
-		}
 	}
 	return list, nil
 }
 
-// firstExecution is the execution a runtime has, callback if both.
-func (f *benchFlags) firstExecution(d *driver.Driver, name string) string {
-	c := f.cell.With(cell.Contender{Runtime: name, Execution: cell.Callback})
-	if d.Unsupported(c) == "" {
-		return cell.Callback
+// executions are those a plugin has, callback first; all of them while it is
+// not known, so that its trial can say why.
+func executions(p *driver.Plugin) []string {
+	has := slices.DeleteFunc(slices.Clone(cell.Values("execution")), func(e string) bool {
+		return slices.ContainsFunc(p.Description.Info.Lacks, func(l transport.Lack) bool { return l.Axis == "execution" && l.Value == e })
+	})
+	if len(has) == 0 {
+		return cell.Values("execution")
 	}
-	c.Execution = cell.Goroutine
-	if d.Unsupported(c) == "" {
-		return cell.Goroutine
-	}
-	return cell.Callback
+	return has
 }
 
 // verdict is nil when every record is ok.

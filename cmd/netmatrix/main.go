@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/netmatrix/netmatrix/core/cell"
+	"github.com/netmatrix/netmatrix/core/driver"
 	"github.com/netmatrix/netmatrix/core/matrix"
 )
 
@@ -52,6 +53,7 @@ func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 	var bad *matrix.Error
 	var illegal *cell.Error
 	var usage *usageError
+	var config *driver.ConfigError
 	switch {
 	case err == nil:
 		return exitOK
@@ -63,7 +65,7 @@ func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 	case errors.As(err, &trials):
 		fmt.Fprintln(stderr, "netmatrix:", err)
 		return exitTrials
-	case errors.As(err, &bad), errors.As(err, &illegal), errors.As(err, &usage):
+	case errors.As(err, &bad), errors.As(err, &illegal), errors.As(err, &usage), errors.As(err, &config):
 		fmt.Fprintln(stderr, "netmatrix:", err)
 		return exitUsage
 	case isCobraUsage(err):
@@ -90,7 +92,7 @@ func (e *trialsError) Error() string { return e.text }
 // isCobraUsage recognises the errors that cobra itself makes of a command line,
 // which have no type.
 func isCobraUsage(err error) bool {
-	for _, s := range []string{"unknown command", "accepts ", "requires at least", "required flag"} {
+	for _, s := range []string{"unknown command", "required flag"} {
 		if strings.HasPrefix(err.Error(), s) {
 			return true
 		}
@@ -98,10 +100,23 @@ func isCobraUsage(err error) bool {
 	return false
 }
 
+// unknownCommand refuses what comes where a command should stand.
+func unknownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	help := "see 'netmatrix --help'"
+	if names := c.SuggestionsFor(args[0]); len(names) > 0 {
+		help = "did you mean " + strings.Join(names, " or ") + "?"
+	}
+	return usagef("there is no command %q: %s", args[0], help)
+}
+
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "netmatrix",
-		Short: "Compare Go network runtimes, IO models, callbacks and goroutines",
+		Use:                        "netmatrix",
+		SuggestionsMinimumDistance: 2,
+		Short:                      "Compare Go network runtimes, IO models, callbacks and goroutines",
 		Long: `netmatrix answers which network runtime, which IO model, callbacks or
 goroutines, for a given load. It runs every cell of a matrix in fresh
 processes and reports only what the numbers allow.
@@ -110,7 +125,7 @@ Exit codes: 0 all good, 1 it failed, 2 usage or config, 3 finished but some
 trials failed, are invalid or unsupported, 130 interrupted with results kept.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

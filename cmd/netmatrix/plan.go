@@ -14,7 +14,7 @@ func newPlan() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan",
 		Short: "Say what a run would measure and how long it takes; run nothing",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ch, err := f.choose()
 			if err != nil {

@@ -16,7 +16,7 @@ func newReport() *cobra.Command {
 		Use:     "report RESULTS",
 		Short:   "Print what a run shows",
 		Example: "  netmatrix report results/quick",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArgument("the results folder"),
 		RunE:    func(c *cobra.Command, args []string) error { return printReport(c, args) },
 	}
 }

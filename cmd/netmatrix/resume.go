@@ -19,7 +19,7 @@ func newResume() *cobra.Command {
 nothing is lost and nothing measured twice. The plugins must be the ones the run
 began with.`,
 		Example: "  netmatrix resume results/quick",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneArgument("the results folder"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return resume(c, args[0])
 		},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -59,12 +58,9 @@ type chosen struct {
 }
 
 func (f *runFlags) choose() (*chosen, error) {
-	source, err := os.ReadFile(f.file)
-	if err != nil {
-		return nil, fmt.Errorf("read the matrix: %w", err)
-	}
-	c := &chosen{source: string(source), rounds: f.rounds, seed: f.seed}
-	if c.matrix, err = matrix.Parse(f.file, source); err != nil {
+	c := &chosen{rounds: f.rounds, seed: f.seed}
+	var err error
+	if c.matrix, c.source, err = readMatrix(f.file); err != nil {
 		return nil, err
 	}
 	if c.suite, err = c.matrix.Suite(f.suite); err != nil {
@@ -100,7 +96,7 @@ prints a table at the end. Each trial's records are on disk when it ends, so
 that a run can be interrupted at any moment and gone on with by resume.`,
 		Example: `  netmatrix run
   netmatrix run --suite quick --only contender=rawpoll/callback --rounds 5`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ch, err := f.choose()
 			if err != nil {

@@ -21,6 +21,34 @@ func matrixFlag(c *cobra.Command) *string {
 	return file
 }
 
+// readMatrix reads a matrix file and returns its text too.
+func readMatrix(path string) (m *matrix.Matrix, text string, err error) {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, "", usagef("read the matrix: %w: go to the folder that has one, or name one with --file", err)
+	}
+	m, err = matrix.Parse(path, source)
+	return m, string(source), err
+}
+
+// noArguments is for commands that take flags only.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no arguments, but was given %q\nSee '%[1]s --help'.", c.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// oneArgument is for commands about one thing, which what names.
+func oneArgument(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usagef("%s takes one argument, %s, but was given %d\nSee '%[1]s --help'.", c.CommandPath(), what, len(args))
+		}
+		return nil
+	}
+}
+
 // withDriver loads nothing itself: it starts a host and a driver over the
 // matrix's runtimes, calls f and leaves no process behind.
 func withDriver(ctx context.Context, m *matrix.Matrix, only []string, f func(*driver.Driver) error) (err error) {
