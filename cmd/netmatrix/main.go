@@ -131,6 +131,6 @@ trials failed, are invalid or unsupported, 130 interrupted with results kept.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%v\nSee '%s --help'.", err, c.CommandPath())
 	})
-	root.AddCommand(newRun(), newResume(), newPlan(), newBench(), newReport(), newRuntimes())
+	root.AddCommand(newRun(), newResume(), newPlan(), newBench(), newReport(), newRuntimes(), newDoctor())
 	return root
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/netmatrix/netmatrix/core/cell"
+	"github.com/netmatrix/netmatrix/core/doctor"
 	"github.com/netmatrix/netmatrix/core/driver"
 	"github.com/netmatrix/netmatrix/core/matrix"
 	"github.com/netmatrix/netmatrix/core/record"
@@ -145,6 +146,7 @@ func (c *chosen) newRun(d *driver.Driver) *record.Run {
 		WarmupNanos: int64(c.suite.Warmup), MeasureNanos: int64(c.suite.Measure),
 		Matrix: c.source, Environment: sysinfo.Machine(), CPUs: d.CPUSets(c.cells[0].Placement),
 	}
+	r.WorkMicros = doctor.Calibrate(r.CPUs.Server).Micros
 	for _, t := range c.trials {
 		r.Schedule = append(r.Schedule, record.Trial{Order: t.Order, Round: t.Round, Group: t.Group, Scenario: t.Scenario, Contenders: t.Contenders})
 	}

@@ -29,6 +29,7 @@ type Run struct {
 	Matrix       string         `json:"matrix"`        // source text of matrix.yaml
 	Schedule     []Trial        `json:"schedule"`      // in the order of running
 	Environment  sysinfo.Facts  `json:"environment"`
+	WorkMicros   float64        `json:"work_us_per_10000"` // what 10,000 operations of work take on this machine, median, µs
 	Plugins      []Plugin       `json:"plugins"`
 	CPUs         CPUs           `json:"cpus"` // sets granted to server and load
 }

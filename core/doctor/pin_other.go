@@ -1,0 +1,6 @@
+//go:build !linux
+
+package doctor
+
+// pin does nothing: threads cannot be bound here.
+func pin(int) {}
