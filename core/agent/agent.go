@@ -58,6 +58,9 @@ func (a *Agent) Describe(context.Context) (control.Description, error) {
 		if lack(info, "protocol", p.Name) == "" {
 			d.Protocols = append(d.Protocols, p.Name)
 			maps.Copy(d.Stack, p.Stack)
+			if p.TLS {
+				d.Stack["tls"] = "crypto/tls@" + runtime.Version()
+			}
 		}
 	}
 	return d, nil
@@ -115,6 +118,7 @@ func (a *Agent) Prepare(ctx context.Context, s control.Setup) (control.Ready, er
 		if a.load, err = dial(ctx, a.runtime, p, s); err != nil {
 			return control.Ready{}, errors.Join(err, a.close())
 		}
+		ready.TLS = a.load.negotiated
 		if s.Role == control.RoleLoad {
 			ready.Send, ready.Receive = granted(a.load.groups[0])
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/netmatrix/netmatrix/core/control"
 	"github.com/netmatrix/netmatrix/core/load"
 	"github.com/netmatrix/netmatrix/core/protocol"
+	"github.com/netmatrix/netmatrix/core/protocol/tlslayer"
 	"github.com/netmatrix/netmatrix/core/sysinfo"
 	"github.com/netmatrix/netmatrix/core/transport"
 )
@@ -23,6 +24,9 @@ type loader struct {
 	load   *load.Load
 	groups []transport.Group // one for each target
 	setup  control.Setup
+
+	secured    []tlslayer.Session // with TLS: every session's layer
+	negotiated string             // with TLS: version, cipher and curve, the same for all
 }
 
 // dial connects to every target and waits for one checked exchange on each
@@ -53,7 +57,13 @@ func dial(ctx context.Context, rt transport.Runtime, p protocol.Protocol, s cont
 		return nil, err
 	}
 	for t, target := range s.Targets {
-		g, err := rt.Dial(c, target.Addrs, d.load.Sessions(t))
+		sessions := d.load.Sessions(t)
+		if p.TLS {
+			if err := d.secure(sessions); err != nil {
+				return nil, errors.Join(err, d.close())
+			}
+		}
+		g, err := rt.Dial(c, target.Addrs, sessions)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("dial %d connections to %s at %v: %w", s.Cell.Clients, target.Name, target.Addrs, err), d.close())
 		}
@@ -74,6 +84,9 @@ func (d *loader) verify(ctx context.Context) error {
 	}
 	if err := d.load.Err(); err != nil {
 		return fmt.Errorf("the first exchange on each connection went wrong: %w", err)
+	}
+	if err := d.agreeOnTLS(); err != nil {
+		return err
 	}
 	if got, want := d.live(), d.setup.Cell.Clients*len(d.setup.Targets); got != want {
 		return fmt.Errorf("%d connections are open instead of %d", got, want)

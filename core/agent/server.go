@@ -7,6 +7,7 @@ import (
 	"github.com/netmatrix/netmatrix/core/control"
 	"github.com/netmatrix/netmatrix/core/echo"
 	"github.com/netmatrix/netmatrix/core/protocol"
+	"github.com/netmatrix/netmatrix/core/protocol/tlslayer"
 	"github.com/netmatrix/netmatrix/core/transport"
 )
 
@@ -22,11 +23,19 @@ func listen(rt transport.Runtime, p protocol.Protocol, s control.Setup) (*server
 		cfg.Batch = s.Cell.Window
 	}
 	srv := &server{echo: echo.NewServer(cfg)}
+	session := srv.echo.Session
+	if p.TLS {
+		tc, err := serverTLS(s)
+		if err != nil {
+			return nil, err
+		}
+		session = func() transport.Session { return tlslayer.Server(srv.echo.Session(), tc) }
+	}
 	c := config(p, s)
 	c.Address = loopback(s.Cell.AddressFamily)
 	c.Execution = s.Cell.Execution
 	var err error
-	if srv.group, err = rt.Listen(c, srv.echo.Session); err != nil {
+	if srv.group, err = rt.Listen(c, session); err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", c.Address, err)
 	}
 	return srv, nil

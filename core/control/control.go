@@ -25,6 +25,9 @@ var (
 	ErrPluginGone = errors.New("plugin gone")
 )
 
+// ServerName is the name that the certificate of a server bears.
+const ServerName = "localhost"
+
 // The roles of a plugin process.
 const (
 	RoleServer = "server" // the runtime under test

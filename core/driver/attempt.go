@@ -133,7 +133,7 @@ func (a *attempt) prepare(ctx context.Context) *blame {
 }
 
 func (a *attempt) setup(role string, c cell.Cell) control.Setup {
-	return control.Setup{
+	s := control.Setup{
 		Role: role, Cell: c,
 		Send: a.trial.SendBuffer, Receive: a.trial.RecvBuffer,
 		Seed: a.trial.Seed, CheckAll: a.trial.CheckAll,
@@ -142,6 +142,13 @@ func (a *attempt) setup(role string, c cell.Cell) control.Setup {
 		// A datagram on loopback is answered in microseconds or not at all.
 		LossAfter: int64(lossAfter),
 	}
+	if role != control.RoleServer {
+		s.CA = a.d.certs.ca
+	}
+	if role != control.RoleLoad {
+		s.Cert, s.Key = a.d.certs.cert, a.d.certs.key
+	}
+	return s
 }
 
 // lossAfter is when an unanswered datagram counts as lost.

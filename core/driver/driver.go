@@ -24,6 +24,9 @@ type Config struct {
 	Runtimes []matrix.Runtime
 	Load     matrix.LoadSetup
 	CPUs     matrix.CPUs
+	// Certs is a folder with ca.pem, cert.pem and key.pem for protocols under
+	// TLS; empty: they are made for the run.
+	Certs    string
 	Timeouts Timeouts
 }
 
@@ -61,6 +64,7 @@ type Driver struct {
 	cpus     matrix.CPUs
 	allowed  []int
 	driver   string // SHA-256 of this executable
+	certs    *certificates
 	plugins  map[string]*Plugin
 	order    []string
 }
@@ -107,6 +111,9 @@ func New(ctx context.Context, host *goplugin.Host, cfg Config) (*Driver, error) 
 	}
 	if d.plugins[cfg.Load.Runtime] == nil {
 		return nil, configErrorf("the load's runtime %s is none of %v", cfg.Load.Runtime, d.order)
+	}
+	if d.certs, err = readCertificates(cfg.Certs); err != nil {
+		return nil, err
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { d.driver = ownHash() })

@@ -54,7 +54,7 @@ func (d *Driver) newRecord(t Trial, c cell.Contender, attempt int, status, reaso
 		Round: t.Round, Order: t.Order, Attempt: attempt,
 		StartedAt: now(), Status: status, Reason: reason, Cell: t.Scenario.With(c),
 		Validity: record.Validity{Verdict: "none", Flags: []string{}, Reasons: []string{}},
-		Stack:    p.Description.Stack,
+		Stack:    stack(p.Description.Stack, t.Scenario.Protocol),
 		Provenance: record.Provenance{
 			Command:      Command(t, c),
 			DriverSHA256: d.driver, PluginSHA256: p.SHA256, LoadSHA256: d.plugins[d.load.Runtime].SHA256,
@@ -70,6 +70,20 @@ func (d *Driver) newRecord(t Trial, c cell.Contender, attempt int, status, reaso
 		rec.Validity.Reasons = append(rec.Validity.Reasons, reason)
 	}
 	return rec
+}
+
+// stack keeps the layers that a protocol goes through.
+func stack(all map[string]string, protocol string) map[string]string {
+	layers := map[string][]string{
+		"tcps": {"tls"}, "websocket": {"websocket"}, "wss": {"websocket", "tls"}, "http": {"http"}, "https": {"http", "tls"},
+	}
+	s := make(map[string]string)
+	for _, layer := range append(layers[protocol], "event_loop") {
+		if v, ok := all[layer]; ok {
+			s[layer] = v
+		}
+	}
+	return s
 }
 
 func orUnknown(s string) string {
@@ -95,6 +109,7 @@ func (a *attempt) record(i int, c cell.Contender, number int) record.Record {
 		rec.Process = server
 	} else {
 		rec.Server = server
+		rec.Server.TLS = a.load.ready.TLS
 		rec.Load = a.process(a.load, a.place.loadThreads, cost.loadCPU, cost.elapsed, rec.Metrics.RoundTrips)
 		rec.Load.WorkingPercent = ratio(cost.working, cost.elapsed, 100/float64(a.place.loadThreads))
 		rec.Load.MessagesPerRead = ratio(tally.Counts[control.CountReceived], tally.Counts[control.CountReads], 1)

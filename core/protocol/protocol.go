@@ -38,6 +38,7 @@ type Protocol struct {
 	// Mirror: a unit that carries a message reads alike in both directions, so
 	// that an answer may be sent from the buffer it arrived in.
 	Mirror bool
+	TLS    bool // the codecs' bytes travel under TLS
 	Server func() Codec
 	Client func() Codec
 	Stack  map[string]string // module@version by layer: tls, http, websocket

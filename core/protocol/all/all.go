@@ -11,5 +11,6 @@ import (
 func Protocols() []protocol.Protocol {
 	return []protocol.Protocol{
 		tcp.Protocol(),
+		tcp.Secure(),
 	}
 }
