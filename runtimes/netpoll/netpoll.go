@@ -4,13 +4,6 @@
 //
 // It knows the library, the sockets it takes and the order of a session's
 // calls. It must not know what the bytes mean.
-//
-// Note: nothing is sent through the library's Writer. Its Flush waits for the
-// poller when the socket is full, which on a poller is for ever; and when the
-// peer has sent all it wanted, the library takes the connection for closed and
-// drops what was not flushed, without saying how much that is. So what a
-// session answers is written straight to the socket, as Flush would do first,
-// and the library polls, reads and buffers.
 package netpoll
 
 import (

@@ -6,28 +6,37 @@ import (
 	"os"
 	"sync"
 
+	"github.com/cloudwego/netpoll"
 	"golang.org/x/sys/unix"
 )
 
-// sender holds the socket of a connection and writes to it. What the socket
-// takes at once is written by the caller, which may be a poller and must not
-// wait. The rest is left to a goroutine that lives as long as there is some and
-// waits for room by way of package net, on a descriptor of its own.
+// sender holds the socket of a connection and writes to it, from a buffer of
+// the library and in the steps of the library's Flush: one contiguous Malloc,
+// write, Skip, Release. What the socket takes at once is written by the caller,
+// which may be a poller and must not wait. The rest is left to a goroutine that
+// lives as long as there is some and waits for room by way of package net, on a
+// descriptor of its own.
+//
+// Note: Flush itself waits for the poller when the socket is full, which on a
+// poller is for ever. With a write deadline long past it does not wait, but
+// then nobody learns when the rest is sent. And once the peer has sent all it
+// wanted, the library takes the connection for closed and drops what was not
+// flushed, without saying how much that is.
 type sender struct {
 	writers sync.WaitGroup
 
-	mu      sync.Mutex
-	fd      int          // the library's; -1 when it has closed it
-	side    *net.TCPConn // the same socket for the writer; nil: not needed now
-	busy    bool         // the writer runs
-	pending []byte       // what it has not taken yet
-	err     error        // why it gave up
-	idle    sync.Cond    // busy has ended
+	mu   sync.Mutex
+	fd   int                 // the library's; -1 when it has closed it
+	side *net.TCPConn        // the same socket for the writer; nil: not needed now
+	out  *netpoll.LinkBuffer // what is not sent yet
+	busy bool                // the writer runs
+	err  error               // why it gave up
+	idle sync.Cond           // busy has ended
 }
 
 // newSender takes the socket from package net.
 func newSender(socket *net.TCPConn) (*sender, error) {
-	s := &sender{fd: -1}
+	s := &sender{fd: -1, out: netpoll.NewLinkBuffer()}
 	s.idle.L = &s.mu
 	defer socket.Close()
 	raw, err := socket.SyscallConn()
@@ -39,53 +48,56 @@ func newSender(socket *net.TCPConn) (*sender, error) {
 	return s, errors.Join(err, dupErr)
 }
 
-// send writes out or keeps a copy of it. It never waits for the network.
-func (s *sender) send(out []byte) error {
+// send writes b or keeps a copy of it. It never waits for the network.
+func (s *sender) send(b []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
 		return s.err
 	}
-	if !s.busy && s.fd >= 0 {
-		n, err := write(s.fd, out)
+	chunk, err := s.out.Malloc(len(b))
+	if err != nil {
+		return err
+	}
+	copy(chunk, b)
+	s.out.Flush()
+	if s.busy {
+		return nil
+	}
+	if s.fd >= 0 {
+		n, err := write(s.fd, chunk)
 		if err != nil {
 			return os.NewSyscallError("write", err)
 		}
-		out = out[n:]
+		s.out.Skip(n)
+		s.out.Release()
 	}
-	if len(out) == 0 {
+	if s.out.Len() == 0 {
 		return nil
 	}
 	if s.side == nil {
-		if s.fd < 0 {
-			return net.ErrClosed
-		}
-		var err error
 		if s.side, err = aside(s.fd); err != nil {
 			return err
 		}
 	}
-	s.pending = append(s.pending, out...)
-	if !s.busy {
-		s.busy = true
-		s.writers.Go(s.write)
-	}
+	s.busy = true
+	s.writers.Go(s.write)
 	return nil
 }
 
 // write is the writer. An error shuts the socket, so that the library hears.
 func (s *sender) write() {
-	var chunk []byte
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.pending) > 0 {
-		chunk, s.pending = s.pending, chunk[:0]
+	for s.err == nil && s.out.Len() > 0 {
+		chunk, _ := s.out.Next(s.out.Len()) // an error would mean that there is less
 		side := s.side
 		s.mu.Unlock()
 		_, err := side.Write(chunk)
 		s.mu.Lock()
+		s.out.Release()
 		if err != nil {
-			s.err, s.pending = err, nil
+			s.err = err
 			s.hangUpLocked()
 		}
 	}
@@ -168,6 +180,7 @@ func (s *sender) finish() error {
 	if s.side != nil {
 		s.side.Close()
 	}
+	s.out.Close()
 	return s.err
 }
 
