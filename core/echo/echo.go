@@ -117,13 +117,13 @@ func (s *session) Data(in, out []byte) ([]byte, error) {
 
 // stream answers each message behind the one before.
 func (s *session) stream(in, out []byte) (n int, o []byte, err error) {
-	for {
-		msg, rest, o, ok, err := s.inbox.Next(s.codec, in, out)
+	for len(in) > 0 {
+		msg, used, o, err := s.inbox.Next(s.codec, in, out)
 		out = o
-		if !ok {
+		if err != nil || used == 0 {
 			return n, out, err
 		}
-		in = rest
+		in = in[used:]
 		if msg == nil {
 			continue
 		}
@@ -133,39 +133,41 @@ func (s *session) stream(in, out []byte) (n int, o []byte, err error) {
 		out = s.codec.Append(out, msg[:message.HeaderBytes], msg[message.HeaderBytes:])
 		n++
 	}
+	return n, out, nil
 }
 
 // mirror answers whole messages from the buffer they arrived in. A codec that
 // mirrors has no units without a message and answers nothing by itself.
 func (s *session) mirror(in, out []byte) (n int, o []byte, err error) {
-	left := in
-	for {
-		msg, rest, o, ok, err := s.inbox.Next(s.codec, left, out)
-		if !ok {
-			done := len(in) - len(left)
-			if done == 0 {
-				return n, o, err
-			}
-			return n, in[:done:done], err
+	done := 0
+	for done < len(in) {
+		var msg []byte
+		var used int
+		msg, used, out, err = s.inbox.Next(s.codec, in[done:], out)
+		if err == nil && used > 0 {
+			err = s.handle(msg)
 		}
-		if err := s.handle(msg); err != nil {
-			done := len(in) - len(left)
-			return n, in[:done:done], err
+		if err != nil || used == 0 {
+			break
 		}
-		left = rest
+		done += used
 		n++
 	}
+	if done > 0 {
+		out = in[:done:done]
+	}
+	return n, out, err
 }
 
 // batch keeps the answers back until Config.Batch messages are in.
 func (s *session) batch(in, out []byte) (n int, o []byte, err error) {
-	for {
-		msg, rest, o, ok, err := s.inbox.Next(s.codec, in, out)
+	for len(in) > 0 {
+		msg, used, o, err := s.inbox.Next(s.codec, in, out)
 		out = o
-		if !ok {
+		if err != nil || used == 0 {
 			return n, out, err
 		}
-		in = rest
+		in = in[used:]
 		if msg == nil {
 			continue
 		}
@@ -180,15 +182,20 @@ func (s *session) batch(in, out []byte) (n int, o []byte, err error) {
 			s.held, s.heldN = s.held[:0], 0
 		}
 	}
+	return n, out, nil
 }
 
 // handle does the work for one message and puts the result into it.
 func (s *session) handle(msg []byte) error {
+	if len(msg) >= message.HeaderBytes && s.server.work.None() {
+		return nil // small enough to be inlined
+	}
+	return s.work(msg)
+}
+
+func (s *session) work(msg []byte) error {
 	if len(msg) < message.HeaderBytes {
 		return fmt.Errorf("%w: message of %d bytes, shorter than its header", protocol.ErrMalformed, len(msg))
-	}
-	if s.server.work.None() {
-		return nil
 	}
 	h, ok := message.Parse(msg)
 	if !ok {

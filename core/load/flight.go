@@ -40,15 +40,23 @@ func (f *flight) oldest() *run {
 	return &f.runs[f.head]
 }
 
-// pop takes the oldest message out.
-func (f *flight) pop() {
+// next takes the oldest message out if it is the one asked for.
+func (f *flight) next(seq uint32) (sentAt int64, ok bool) {
+	if f.head == len(f.runs) {
+		return 0, false
+	}
 	r := &f.runs[f.head]
+	if r.first != seq {
+		return 0, false
+	}
+	sentAt = r.sentAt
 	r.first++
 	r.n--
 	f.n--
 	if r.n == 0 {
 		f.drop()
 	}
+	return sentAt, true
 }
 
 // drop moves on from the oldest run, which is empty.

@@ -49,7 +49,7 @@ func TestFlightAgainstMap(t *testing.T) {
 				if r := f.oldest(); r.first != seqs[0] || r.sentAt != model[seqs[0]] {
 					t.Fatalf("seed %d step %d: the oldest is %+v, want message %d sent at %d", seed, step, *r, seqs[0], model[seqs[0]])
 				}
-				f.pop()
+				f.next(f.oldest().first)
 				delete(model, seqs[0])
 			default:
 				seq := seqs[rng.IntN(len(seqs))]
@@ -92,7 +92,7 @@ func TestFlightStaysSmall(t *testing.T) {
 		}
 		moves, was := 0, f.head
 		for seq := range uint32(20 * window) {
-			f.pop()
+			f.next(f.oldest().first)
 			f.push(seq, 1, 0)
 			if f.head <= was && window > 1 {
 				moves++

@@ -62,10 +62,7 @@ var (
 	_ transport.Waker   = (*session)(nil)
 )
 
-var (
-	errLied = errors.New("an echo answers no message that was sent")
-	errOver = errors.New("the peer closed the connection while it was in use")
-)
+var errOver = errors.New("the peer closed the connection while it was in use")
 
 func newSession(l *Load, target, client int) *session {
 	s := &session{
@@ -85,8 +82,8 @@ func (s *session) Data(in, out []byte) ([]byte, error) {
 	now := s.l.cfg.Clock()
 	s.look(now)
 	s.seen.reads = 1
-	for {
-		msg, rest, o, ok, err := s.inbox.Next(s.codec, in, out)
+	for len(in) > 0 {
+		msg, used, o, err := s.inbox.Next(s.codec, in, out)
 		out = o
 		if err == nil && msg != nil {
 			err = s.receive(msg, now)
@@ -97,10 +94,10 @@ func (s *session) Data(in, out []byte) ([]byte, error) {
 			s.record(now, 0)
 			return out, err
 		}
-		if !ok {
+		if used == 0 {
 			break
 		}
-		in = rest
+		in = in[used:]
 	}
 	out, sent := s.send(out, now)
 	s.record(now, sent)
@@ -131,74 +128,6 @@ func (s *session) look(now int64) {
 	}
 }
 
-// receive takes one echo. An error means that the conversation makes no sense
-// any more.
-func (s *session) receive(msg []byte, now int64) error {
-	h, ok := message.Parse(msg)
-	if !ok || h.Client != s.id {
-		return fmt.Errorf("client %d: %w: %d bytes beginning % x", s.id, errLied, len(msg), msg[:min(len(msg), message.HeaderBytes)])
-	}
-	var sentAt int64
-	if r := s.flight.oldest(); r != nil && r.first == h.Seq {
-		sentAt = r.sentAt
-		s.flight.pop()
-	} else if sentAt, ok = s.flight.take(h.Seq); !ok {
-		return s.unasked(h)
-	} else if !s.l.cfg.Protocol.Datagram {
-		s.wrong(control.CountOrder, fmt.Sprintf("client %d: the echo of message %d overtook an older one", s.id, h.Seq))
-		s.seen.received++
-		return nil
-	}
-	s.seen.received++
-	if !s.right(msg, h) {
-		return nil
-	}
-	s.seen.good++
-	if !s.l.cfg.Batch || s.flight.n == 0 {
-		s.seen.add(now - sentAt)
-	}
-	return nil
-}
-
-// right checks an echo: its length and the work's result always, its body when
-// it was chosen or nothing is counted yet. A wrong one is counted and answers
-// its message all the same.
-func (s *session) right(msg []byte, h message.Header) bool {
-	whole := s.l.cfg.CheckAll || !s.counting() || s.l.bodies.Chosen(s.id, h.Seq)
-	switch {
-	case len(msg) != s.l.cfg.Payload:
-		s.wrong(control.CountContent, fmt.Sprintf("client %d: the echo of message %d has %d bytes instead of %d", s.id, h.Seq, len(msg), s.l.cfg.Payload))
-	case h.Result != s.l.work.Result(s.id, h.Seq):
-		s.wrong(control.CountContent, fmt.Sprintf("client %d: the work's result for message %d is %#x instead of %#x: the server skipped or changed the work", s.id, h.Seq, h.Result, s.l.work.Result(s.id, h.Seq)))
-	case whole && !s.l.bodies.Equal(msg, s.id, h.Seq):
-		s.wrong(control.CountContent, fmt.Sprintf("client %d: the body of the echo of message %d differs from what was sent", s.id, h.Seq))
-	default:
-		return true
-	}
-	return false
-}
-
-// unasked takes an echo that answers nothing in flight: of a datagram already
-// given up or already answered, or an invention.
-func (s *session) unasked(h message.Header) error {
-	if _, ok := s.lost[h.Seq]; ok {
-		delete(s.lost, h.Seq)
-		s.rec.count(s.target, control.CountLate, 1)
-		return nil
-	}
-	behind := uint32(s.next) - h.Seq // 1: the message sent last
-	if behind-1 >= 1<<31 || uint64(behind) > s.next {
-		return fmt.Errorf("client %d: %w: message %d", s.id, errLied, h.Seq)
-	}
-	s.wrong(control.CountDuplicate, fmt.Sprintf("client %d: message %d was answered twice", s.id, h.Seq))
-	return nil
-}
-
-func (s *session) wrong(key, text string) {
-	s.rec.count(s.target, key, 1)
-	s.l.note(s.target, text)
-}
-
 // send fills the window if it is this session's turn.
 func (s *session) send(out []byte, now int64) (o []byte, sent int) {
 	n := 0
@@ -219,10 +148,10 @@ func (s *session) send(out []byte, now int64) (o []byte, sent int) {
 	if n == 0 {
 		return out, 0
 	}
-	first := uint32(s.next)
+	first, bodies := uint32(s.next), s.l.bodies
 	for i := range uint32(n) {
 		message.Header{Client: s.id, Seq: first + i}.Put(s.head[:])
-		out = s.codec.Append(out, s.head[:], s.l.bodies.Body(s.id, first+i))
+		out = s.codec.Append(out, s.head[:], bodies.Body(s.id, first+i))
 	}
 	s.next += uint64(n)
 	s.flight.push(first, n, s.l.cfg.Clock())

@@ -11,50 +11,42 @@ type Inbox struct {
 // the headers of most units.
 const firstJoin = 512
 
-// Next takes one unit off the front of in. ok is false when none is left: the
-// rest has been kept for the next call. msg is as in Codec.Next; rest is what
-// to pass as in next.
+// Next is Codec.Next over a stream: it takes one unit off the front of in, its
+// beginning included that an earlier call left. used counts bytes of in; 0: no
+// whole unit is left, and all of in has been kept for the next call.
 //
 // Only the unit that began in an earlier call is copied together, not all that
 // came with it: at 16 KiB a message that copy would cost as much as the work.
-func (b *Inbox) Next(c Codec, in, out []byte) (msg, rest, o []byte, ok bool, err error) {
+func (b *Inbox) Next(c Codec, in, out []byte) (msg []byte, used int, o []byte, err error) {
 	if len(b.tail) > 0 {
 		return b.join(c, in, out)
 	}
-	if len(in) == 0 {
-		return nil, nil, out, false, nil
-	}
-	msg, used, o, err := c.Next(in, out)
-	if err != nil {
-		return nil, nil, o, false, err
-	}
-	if used == 0 {
+	msg, used, o, err = c.Next(in, out)
+	if used == 0 && err == nil {
 		b.tail = append(b.tail, in...)
-		return nil, nil, o, false, nil
 	}
-	return msg, in[used:], o, true, nil
+	return msg, used, o, err
 }
 
 // join completes the unit whose beginning was kept. What is added doubles each
 // time, so that at most as much again as the unit's length is copied.
-func (b *Inbox) join(c Codec, in, out []byte) (msg, rest, o []byte, ok bool, err error) {
-	o = out
-	for added := 0; added < len(in); {
-		n := min(len(in)-added, max(len(b.tail), firstJoin))
-		b.tail = append(b.tail, in[added:added+n]...)
-		added += n
-		var used int
-		msg, used, o, err = c.Next(b.tail, o)
+func (b *Inbox) join(c Codec, in, out []byte) (msg []byte, used int, o []byte, err error) {
+	for o = out; used < len(in); {
+		n := min(len(in)-used, max(len(b.tail), firstJoin))
+		b.tail = append(b.tail, in[used:used+n]...)
+		used += n
+		var whole int
+		msg, whole, o, err = c.Next(b.tail, o)
 		if err != nil {
-			return nil, nil, o, false, err
+			return nil, 0, o, err
 		}
-		if used > 0 {
-			over := len(b.tail) - used
+		if whole > 0 {
+			used -= len(b.tail) - whole
 			b.tail, b.spare = b.spare[:0], b.tail
-			return msg, in[added-over:], o, true, nil
+			return msg, used, o, nil
 		}
 	}
-	return nil, nil, o, false, nil
+	return nil, 0, o, nil
 }
 
 // Empty reports whether no unit is waiting for its end.

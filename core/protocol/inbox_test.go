@@ -81,14 +81,15 @@ func framed(list [][]byte) []byte {
 // take takes all units out of one call's input. The messages are not copied:
 // each is to stay valid until the whole call is decoded.
 func take(b *protocol.Inbox, c protocol.Codec, in []byte) (list [][]byte, err error) {
-	for {
-		msg, rest, _, ok, err := b.Next(c, in, nil)
-		if !ok {
+	for len(in) > 0 {
+		msg, used, _, err := b.Next(c, in, nil)
+		if err != nil || used == 0 {
 			return list, err
 		}
 		list = append(list, msg)
-		in = rest
+		in = in[used:]
 	}
+	return list, nil
 }
 
 // decode hands the calls to a fresh inbox and returns copies of the messages.
@@ -223,12 +224,12 @@ func TestInboxCopiesLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.shown = nil
-		msg, rest, _, ok, err := b.Next(c, stream[3:], nil)
-		if !ok || err != nil || !bytes.Equal(msg, list[0]) {
-			t.Fatalf("payload %d: ok %t, error %v, %d bytes", length, ok, err, len(msg))
+		msg, used, _, err := b.Next(c, stream[3:], nil)
+		if err != nil || !bytes.Equal(msg, list[0]) {
+			t.Fatalf("payload %d: error %v, %d bytes", length, err, len(msg))
 		}
-		if got, want := len(rest), len(stream)-4-length; got != want {
-			t.Errorf("payload %d: %d bytes are left, want %d", length, got, want)
+		if want := 1 + length; used != want {
+			t.Errorf("payload %d: %d bytes were used, want %d", length, used, want)
 		}
 		// The last look is at all that was copied together.
 		joined, most := c.shown[len(c.shown)-1], max(2*(4+length), 3+512)
@@ -245,15 +246,15 @@ func TestInboxAllocatesNothingOnceWarm(t *testing.T) {
 	stream := framed(messages(16, 1000))
 	b, c := new(protocol.Inbox), tcp.Protocol().Server()
 	call := func(in []byte) {
-		for {
-			_, rest, _, ok, err := b.Next(c, in, nil)
+		for len(in) > 0 {
+			_, used, _, err := b.Next(c, in, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !ok {
+			if used == 0 {
 				return
 			}
-			in = rest
+			in = in[used:]
 		}
 	}
 	trip := func() { // three cuts, none between messages
@@ -322,17 +323,17 @@ func TestInboxControlUnits(t *testing.T) {
 		b := new(protocol.Inbox)
 		var got, out []byte
 		for _, in := range calls {
-			for {
-				msg, rest, o, ok, err := b.Next(control{}, in, out)
+			for len(in) > 0 {
+				msg, used, o, err := b.Next(control{}, in, out)
 				out = o
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !ok {
+				if used == 0 {
 					break
 				}
 				got = append(got, msg...)
-				in = rest
+				in = in[used:]
 			}
 		}
 		if string(got) != "xy" || string(out) != "abc" {
