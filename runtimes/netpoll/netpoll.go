@@ -9,12 +9,11 @@ package netpoll
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/netmatrix/netmatrix/core/transport"
 )
-
-const version = "github.com/cloudwego/netpoll@v0.7.2"
 
 // Runtime moves bytes with cloudwego/netpoll. The library has one set of
 // pollers for the whole process, so all Runtimes share theirs.
@@ -29,7 +28,7 @@ func New() *Runtime { return &Runtime{} }
 func (*Runtime) Info() transport.Info {
 	return transport.Info{
 		Name:    "netpoll",
-		Version: version,
+		Version: version(),
 		Models: map[string]string{
 			"shared":  "one poller, which is one goroutine on one epoll or kqueue descriptor, GOMAXPROCS N",
 			"sharded": "N pollers, connections given to them in turn, GOMAXPROCS N",
@@ -40,6 +39,19 @@ func (*Runtime) Info() transport.Info {
 			{Axis: "load_wait", Value: "busy", Why: "the library's pollers sleep in the kernel and cannot be told to poll instead"},
 		},
 	}
+}
+
+// version is that of the library, as it was built in; a test binary cannot tell.
+func version() string {
+	const module = "github.com/cloudwego/netpoll"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, d := range info.Deps {
+			if d.Path == module {
+				return module + "@" + d.Version
+			}
+		}
+	}
+	return module + "@unknown"
 }
 
 // Listen implements transport.Runtime.
