@@ -13,9 +13,6 @@ import (
 	"github.com/netmatrix/netmatrix/core/sysinfo"
 )
 
-// watchFor is how long doctor watches what others do on the CPUs.
-const watchFor = 3 * time.Second
-
 // diagnosis is what doctor prints as JSON.
 type diagnosis struct {
 	Findings []doctor.Finding   `json:"findings"`
@@ -25,6 +22,7 @@ type diagnosis struct {
 
 func newDoctor() *cobra.Command {
 	var strict, asJSON bool
+	var watch time.Duration
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say whether this machine is fit to measure on, and what to do about it",
@@ -39,8 +37,12 @@ check that finds something it says why that matters and what to do.`,
 	file := matrixFlag(c)
 	c.Flags().BoolVar(&strict, "strict", false, "exit 1 when there is a warning")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().DurationVar(&watch, "watch", 3*time.Second, "how long to watch what others do on the CPUs; 0: not at all")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		d, err := diagnose(c, *file)
+		if watch < 0 || watch > time.Hour {
+			return usagef("--watch: %v lies outside 0 to 1h", watch)
+		}
+		d, err := diagnose(c, *file, watch)
 		if err != nil {
 			return err
 		}
@@ -55,7 +57,7 @@ check that finds something it says why that matters and what to do.`,
 	return c
 }
 
-func diagnose(c *cobra.Command, file string) (*diagnosis, error) {
+func diagnose(c *cobra.Command, file string, watch time.Duration) (*diagnosis, error) {
 	machine := sysinfo.Machine()
 	demand := doctor.Reference(machine.AllowedCPUs)
 	m, _, err := readMatrix(file)
@@ -67,8 +69,10 @@ func diagnose(c *cobra.Command, file string) (*diagnosis, error) {
 	default:
 		return nil, err
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "Watching the CPUs for %v ...\n", watchFor)
-	s, err := doctor.Look(c.Context(), machine, demand, watchFor)
+	if watch > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "Watching the CPUs for %v ...\n", watch)
+	}
+	s, err := doctor.Look(c.Context(), machine, demand, watch)
 	if err != nil {
 		return nil, err
 	}

@@ -27,17 +27,12 @@ const (
 // Calibrate measures the work on the first of cpus, on any CPU if there is
 // none or it may not be used. It takes some 15 ms.
 func Calibrate(cpus []int) Calibration {
-	result := make(chan Calibration)
-	go func() {
-		// Never unlocked: the thread ends with the goroutine and takes its
-		// affinity with it.
-		runtime.LockOSThread()
-		if len(cpus) > 0 {
-			pin(cpus[0])
-		}
-		result <- calibrate()
-	}()
-	return <-result
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if len(cpus) > 0 {
+		defer pin(cpus[0])()
+	}
+	return calibrate()
 }
 
 func calibrate() Calibration {

@@ -68,7 +68,7 @@ func hugePages(s Subject) Finding {
 
 // dear are the flaws whose mitigation is paid for by every system call or
 // switch of processes; those of the others go unnoticed.
-var dear = []string{"meltdown", "spectre_v2", "retbleed", "mds", "tsx_async_abort", "mmio_stale_data", "spec_rstack_overflow", "srbds"}
+var dear = []string{"meltdown", "spectre_v2", "retbleed", "mds", "tsx_async_abort", "mmio_stale_data", "spec_rstack_overflow"}
 
 func mitigations(s Subject) Finding {
 	active := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Machine.Settings.Mitigations)), func(flaw string) bool {

@@ -3,4 +3,4 @@
 package doctor
 
 // pin does nothing: threads cannot be bound here.
-func pin(int) {}
+func pin(int) (unpin func()) { return func() {} }

@@ -17,6 +17,8 @@ func ReadMemory() (Memory, error) { return Memory{}, unknown("memory left") }
 // Processes is errors.ErrUnsupported here.
 func Processes() ([]Process, error) { return nil, unknown("processes") }
 
+// unknown is the error of a fact that this operating system does not give. It
+// wraps errors.ErrUnsupported.
 func unknown(what string) error {
 	return fmt.Errorf("%s on %s: %w", what, runtime.GOOS, errors.ErrUnsupported)
 }

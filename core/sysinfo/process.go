@@ -3,12 +3,6 @@
 // means; it must not know what anybody concludes from them.
 package sysinfo
 
-import (
-	"errors"
-	"fmt"
-	"runtime"
-)
-
 // Usage is what a process holds and has done at one moment.
 type Usage struct {
 	RSS     int64 // resident memory, bytes
@@ -21,9 +15,3 @@ type Usage struct {
 // CPUSource says in words how ProcessCPU reads another process's clock here;
 // empty: it cannot.
 func CPUSource() string { return cpuSource }
-
-// unsupported is the error of a fact that this operating system does not give.
-// It wraps errors.ErrUnsupported.
-func unsupported(what string, pid int) error {
-	return fmt.Errorf("%s of process %d on %s: %w", what, pid, runtime.GOOS, errors.ErrUnsupported)
-}

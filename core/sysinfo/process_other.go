@@ -63,3 +63,9 @@ func AllowedCPUs() ([]int, error) {
 	}
 	return cpus, nil
 }
+
+// unsupported is the error of a fact of one process that this operating system
+// does not give. It wraps errors.ErrUnsupported.
+func unsupported(what string, pid int) error {
+	return unknown(fmt.Sprintf("%s of process %d", what, pid))
+}
