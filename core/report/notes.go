@@ -120,16 +120,9 @@ var meaning = map[string]string{
 	record.FlagDisturbed:      "others used the CPUs meanwhile",
 }
 
-// flags lists the validity flags of a row's good trials.
+// flags explains the validity flags of a row's good trials.
 func flags(r compare.Row) []string {
-	trials := map[string]int{}
-	for _, rec := range r.Records {
-		for _, f := range rec.Validity.Flags {
-			if rec.Status == record.OK {
-				trials[f]++
-			}
-		}
-	}
+	trials := flagged(r)
 	var lines []string
 	for _, f := range slices.Sorted(maps.Keys(trials)) {
 		line := fmt.Sprintf("%s in %d of %d trials", f, trials[f], r.Count(record.OK))
@@ -139,6 +132,19 @@ func flags(r compare.Row) []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// flagged counts the good trials that carry each validity flag.
+func flagged(r compare.Row) map[string]int {
+	trials := map[string]int{}
+	for _, rec := range r.Records {
+		for _, f := range rec.Validity.Flags {
+			if rec.Status == record.OK {
+				trials[f]++
+			}
+		}
+	}
+	return trials
 }
 
 // errorCounts adds up what went wrong in all of a row's trials, by kind.

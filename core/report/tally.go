@@ -16,12 +16,15 @@ type tally struct {
 }
 
 func tallyOf(rows []compare.Row) tally {
-	type trial struct{ run, group string }
+	type trial struct {
+		run   string
+		order int
+	}
 	done := map[trial]bool{}
 	t := tally{status: map[string]int{}}
 	for _, r := range rows {
 		for _, rec := range r.Records {
-			done[trial{rec.RunID, rec.Group}] = true
+			done[trial{rec.RunID, rec.Order}] = true
 			t.status[rec.Status]++
 			t.total++
 		}

@@ -16,8 +16,8 @@ import (
 type Options struct {
 	Width int  // columns; default 100. Below 90 the payload column is left out
 	Color bool // use escape sequences
-	// Results is the folder that the last line names; default: a word for it.
-	Results string
+	// Next is the command that makes pages of the run; default: its general form.
+	Next string
 }
 
 // Text writes what stands at the end of `netmatrix run`: how much of the plan
@@ -26,8 +26,8 @@ func Text(w io.Writer, run *record.Run, recs []record.Record, opt Options) error
 	if opt.Width <= 0 {
 		opt.Width = 100
 	}
-	if opt.Results == "" {
-		opt.Results = "RESULTS"
+	if opt.Next == "" {
+		opt.Next = "netmatrix report RESULTS --format md --out DIR"
 	}
 	rows := compare.Rows([]compare.Results{{Run: run, Records: recs}})
 	p := &page{opt: opt}
@@ -78,7 +78,7 @@ func (p *page) header(run *record.Run, rows []compare.Row) {
 func (p *page) next() {
 	p.line("")
 	p.line("As pages with every figure, its range and its command:")
-	p.line("  netmatrix report %s --format md --out DIR", p.opt.Results)
+	p.line("  %s", p.opt.Next)
 }
 
 // machine describes in one line where a run took place.

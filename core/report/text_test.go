@@ -114,8 +114,13 @@ func madeUp() (*record.Run, []record.Record) {
 		not(udp, netpoll, 1, record.Unsupported, "the library has no udp"),
 		not(udp, netpoll, 2, record.Unsupported, "the library has no udp"),
 	}
+	order := map[string]int{}
+	for _, t := range run.Schedule {
+		order[t.Group] = t.Order
+	}
 	for i := range recs {
 		r := &recs[i]
+		r.Order = order[r.Group]
 		switch {
 		case r.Cell.Contender() == stdnet && r.Status == record.Invalid:
 			r.Errors = map[string]int64{"unfinished": 3, "content": 0}
