@@ -148,7 +148,7 @@ func measure(ctx context.Context, d *driver.Driver, t driver.Trial, out, talk io
 		}
 		all = append(all, recs...)
 	}
-	return verdict(all)
+	return verdict(all, record.OK)
 }
 
 // trial is the trial without its contenders, checked as far as it goes.
@@ -252,26 +252,4 @@ func executions(p *driver.Plugin) []string {
 		return cell.Values("execution")
 	}
 	return has
-}
-
-// verdict is nil when every record is ok.
-func verdict(recs []record.Record) error {
-	n := make(map[string]int)
-	for _, r := range recs {
-		n[r.Status]++
-	}
-	if n[record.OK] == len(recs) {
-		return nil
-	}
-	var parts []string
-	for _, s := range []string{record.Failed, record.Invalid, record.Unsupported} {
-		if n[s] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
-		}
-	}
-	text := fmt.Sprintf("%d of %d records ok, %s", n[record.OK], len(recs), strings.Join(parts, ", "))
-	if len(recs) == 1 {
-		text = fmt.Sprintf("%s: %s", recs[0].Status, recs[0].Reason)
-	}
-	return &trialsError{text}
 }

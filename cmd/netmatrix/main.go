@@ -24,7 +24,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitTrials      = 3 // finished; some trials failed, are invalid or unsupported
+	exitTrials      = 3 // finished; some trials failed, are invalid or (bench) unsupported
 	exitInterrupted = 130
 )
 
@@ -37,7 +37,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, syscall.SIGPIPE)
 	defer signal.Stop(pipe)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once; the plugins die with it
 
@@ -46,6 +46,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	return exitCode(ctx, root.ExecuteContext(ctx), stderr)
+}
+
+// endings are the signals that end a run in good order. One that our parent has
+// chosen to ignore, as nohup does, stays ignored.
+func endings() []os.Signal {
+	list := []os.Signal{syscall.SIGTERM}
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 func exitCode(ctx context.Context, err error, stderr io.Writer) int {
@@ -84,11 +96,6 @@ func (e *usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// trialsError says that the run finished and not everything in it is good.
-type trialsError struct{ text string }
-
-func (e *trialsError) Error() string { return e.text }
-
 // isCobraUsage recognises the errors that cobra itself makes of a command line,
 // which have no type.
 func isCobraUsage(err error) bool {
@@ -122,7 +129,8 @@ goroutines, for a given load. It runs every cell of a matrix in fresh
 processes and reports only what the numbers allow.
 
 Exit codes: 0 all good, 1 it failed, 2 usage or config, 3 finished but some
-trials failed, are invalid or unsupported, 130 interrupted with results kept.`,
+trials failed or are invalid (bench: or unsupported), 130 interrupted with
+results kept.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownCommand,

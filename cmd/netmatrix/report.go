@@ -33,7 +33,7 @@ func printReport(c *cobra.Command, dirs []string) error {
 	if err := report.Text(c.OutOrStdout(), r, recs, textOptions(c.OutOrStdout())); err != nil {
 		return err
 	}
-	return verdict(recs)
+	return verdict(recs, record.OK, record.Unsupported)
 }
 
 // defaultWidth is taken where the output is no terminal.
@@ -51,10 +51,11 @@ func textOptions(w io.Writer) report.Options {
 	return o
 }
 
-// terminal returns the descriptor of w if it is a terminal.
+// terminal returns the descriptor of w if it is a terminal that heeds escape
+// codes; a dumb one is written to like a file.
 func terminal(w io.Writer) (fd int, ok bool) {
 	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return 0, false
 	}
 	return int(f.Fd()), true

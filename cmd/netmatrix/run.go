@@ -184,7 +184,7 @@ func carryOut(ctx context.Context, d *driver.Driver, r *record.Run, s *matrix.Su
 		return err
 	}
 	fmt.Fprintf(talk, "\nRecords: %s\n", filepath.Join(dir, "trials.jsonl"))
-	return verdict(recs)
+	return verdict(recs, record.OK, record.Unsupported)
 }
 
 // remaining are the trials of the schedule for which records are missing, with

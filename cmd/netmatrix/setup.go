@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,8 +29,16 @@ func readMatrix(path string) (m *matrix.Matrix, text string, err error) {
 	if err != nil {
 		return nil, "", usagef("read the matrix: %w: go to the folder that has one, or name one with --file", err)
 	}
-	m, err = matrix.Parse(path, source)
-	return m, string(source), err
+	if m, err = matrix.Parse(path, source); err != nil {
+		return nil, "", err
+	}
+	for i := range m.Runtimes {
+		// A run is gone on with from any folder.
+		if m.Runtimes[i].Path, err = filepath.Abs(m.Runtimes[i].Path); err != nil {
+			return nil, "", fmt.Errorf("path of plugin %s: %w", m.Runtimes[i].Name, err)
+		}
+	}
+	return m, string(source), nil
 }
 
 // noArguments is for commands that take flags only.
