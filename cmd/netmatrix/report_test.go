@@ -123,7 +123,7 @@ func TestReportMisuse(t *testing.T) {
 		{[]string{"report", dir, "--format", "pdf"}, exitUsage, `"pdf" is none of text, md, csv, json`},
 		{[]string{"report", dir, "--format", "md"}, exitUsage, "--out"},
 		{[]string{"report", dir, "--format", "csv,json"}, exitUsage, "--out"},
-		{[]string{"report", dir, "--format", ""}, exitUsage, "--format"},
+		{[]string{"report", dir, "--format", ""}, exitUsage, "none is given"},
 		{[]string{"report", dir, "--format", "md", "--out", file}, exitFailed, file},
 	} {
 		r := local(tt.args...)

@@ -180,7 +180,9 @@ func carryOut(ctx context.Context, d *driver.Driver, r *record.Run, s *matrix.Su
 	if err != nil {
 		return err
 	}
-	if err := report.Text(out, r, recs, textOptions(out)); err != nil {
+	options := textOptions(out)
+	options.Next = pagesCommand(dir)
+	if err := report.Text(out, r, recs, options); err != nil {
 		return err
 	}
 	fmt.Fprintf(talk, "\nRecords: %s\n", filepath.Join(dir, "trials.jsonl"))
