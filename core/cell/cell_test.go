@@ -132,23 +132,34 @@ func TestEveryListedValueIsLegal(t *testing.T) {
 }
 
 func TestCanonical(t *testing.T) {
-	for _, tc := range []struct {
-		model   string
-		threads int
-		want    string
-	}{
-		{cell.Sharded, 1, cell.Shared}, // one thread is one case
-		{cell.Shared, 1, cell.Shared},
-		{cell.Sharded, 2, cell.Sharded},
-		{cell.Shared, 2, cell.Shared},
+	for name, tc := range map[string]struct{ change, want func(*cell.Cell) }{
+		"one thread is one case": {
+			func(c *cell.Cell) { c.IOModel, c.Threads = cell.Sharded, 1 },
+			func(c *cell.Cell) { c.IOModel, c.Threads = cell.Shared, 1 },
+		},
+		"one thread, shared":   {func(c *cell.Cell) { c.IOModel, c.Threads = cell.Shared, 1 }, nil},
+		"two threads, sharded": {func(c *cell.Cell) { c.IOModel, c.Threads = cell.Sharded, 2 }, nil},
+		"two threads, shared":  {func(c *cell.Cell) { c.IOModel, c.Threads = cell.Shared, 2 }, nil},
+		"a colocated load waits as its runtime does": {
+			func(c *cell.Cell) { c.Placement, c.LoadWait = cell.Colocated, cell.Busy },
+			func(c *cell.Cell) { c.Placement, c.LoadWait = cell.Colocated, cell.Sleep },
+		},
+		"a load apart may poll": {func(c *cell.Cell) { c.Placement, c.LoadWait = cell.Split, cell.Busy }, nil},
 	} {
-		c := good()
-		c.IOModel, c.Threads = tc.model, tc.threads
-		want := c
-		want.IOModel = tc.want
-		if got := c.Canonical(); got != want {
-			t.Errorf("%s×%d: Canonical() = %+v, want %+v", tc.model, tc.threads, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			c, want := good(), good()
+			tc.change(&c)
+			if tc.want == nil {
+				tc.want = tc.change
+			}
+			tc.want(&want)
+			if got := c.Canonical(); got != want {
+				t.Errorf("Canonical() = %+v, want %+v", got, want)
+			}
+			if again := want.Canonical(); again != want {
+				t.Errorf("Canonical() of the canonical spelling = %+v, want %+v", again, want)
+			}
+		})
 	}
 }
 
