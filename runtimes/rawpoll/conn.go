@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// conn runs one session over one connected socket. It is written once for all
+// conn runs one session over one connected stream. It is written once for all
 // models and executions: a turn on a thread or on a goroutine of its own is the
 // same straight line of read, call, write.
 //
@@ -17,54 +17,21 @@ import (
 // unread says that the socket may hold input, and a full outbox waits to be
 // told that the socket has room.
 type conn struct {
-	handle
-	session transport.Session
-	waker   transport.Waker // the session, if it is one
+	runner
 	peer    netip.AddrPort
 	dialled bool
 
 	outbox outbox
-	unread bool  // the socket may hold input
-	last   bool  // the peer's last byte has arrived: read on until the end shows
-	due    int64 // when Wake is due on the group's clock; 0: not
-
-	opened bool
-	over   bool  // the session has said or seen the end; it is only closed now
-	ended  bool  // the peer sends no more
-	shut   bool  // our side of the socket is shut
-	err    error // what Close will tell
+	unread bool // the socket may hold input
+	last   bool // the peer's last byte has arrived: read on until the end shows
+	ended  bool // the peer sends no more
+	shut   bool // our side of the socket is shut
 }
 
-func newConn(g *group, home *loop, fd int, peer netip.AddrPort, s transport.Session, dialled bool) *conn {
-	c := &conn{session: s, peer: peer, dialled: dialled}
-	c.waker, _ = s.(transport.Waker)
-	c.handle = handle{source: c, group: g, loop: home, fd: fd}
-	c.timer = timer{owner: &c.handle, busy: g.busy}
-	if g.routines {
-		c.routine = make(routine, 1)
-	}
+func newConn(g *group, home *loop, sock socket, s transport.Session, dialled bool) *conn {
+	c := &conn{peer: sock.peer, dialled: dialled}
+	c.init(c, g, home, sock.fd, s)
 	return c
-}
-
-// start puts the connection under watch. A connected socket has room for
-// output, so the first event comes at once, on the right thread, and opens the
-// session. After an error socket and session are the caller's again.
-func (c *conn) start() error {
-	g := c.group
-	g.live.Add(1)
-	g.open.Add(1)
-	if err := c.register(); err != nil {
-		g.live.Add(-1)
-		g.open.Done()
-		return err
-	}
-	if c.routine != nil {
-		go c.run()
-	}
-	if g.closing.Load() { // it may have been missed by Group.Close
-		c.loop.post(func(t *thread) { t.tell(&c.handle, shut) })
-	}
-	return nil
 }
 
 func (c *conn) turn(b *buffers, s signal) (again bool) {
@@ -149,33 +116,16 @@ func (c *conn) open(b *buffers) {
 	c.answer(b, out, err)
 }
 
-// wake calls Wake and arms the timer for the next time.
-func (c *conn) wake(out []byte) ([]byte, error) {
-	out, next, err := c.waker.Wake(out)
-	c.due = next
-	if next != 0 && err == nil {
-		c.loop.schedule(&c.handle, c.loop.clock()+max(next-c.group.clock(), 0))
-	} else {
-		c.loop.timers.stop(&c.timer)
-	}
-	return out, err
-}
-
-// alarm acts on Group.Wake and on the timer.
+// alarm acts on Group.Wake and on the timer, which at the end says that the
+// peer has had its time.
 func (c *conn) alarm(b *buffers, s signal) {
-	if s&expired != 0 && !c.loop.timers.armed(&c.timer) {
-		switch early := c.due - c.group.clock(); {
-		case c.shut:
+	if c.shut {
+		if s&expired != 0 && !c.loop.timers.armed(&c.timer) {
 			c.close(nil)
-			return
-		case c.over || c.due == 0: // a call of Wake came between
-		case early > 0: // the group's clock runs behind the loop's
-			c.loop.schedule(&c.handle, c.loop.clock()+early)
-		default:
-			s |= woken
 		}
+		return
 	}
-	if s&woken != 0 && !c.over && c.waker != nil {
+	if c.wakeDue(s) {
 		out, err := c.wake(b.out[:0])
 		c.answer(b, out, err)
 	}

@@ -72,10 +72,5 @@ func (c *conn) close(err error) {
 	if c.err == nil && !c.shut {
 		c.err = err
 	}
-	c.release()
-	c.session.Close(c.err)
-	c.group.live.Add(-1)
-	if c.routine == nil {
-		c.group.open.Done()
-	}
+	c.leave()
 }

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// routine is where the goroutine of a connection parks. A thread that has taken
-// the connection's baton hands it over together with the signals. There is one
+// routine is where the goroutine of a session parks. A thread that has taken
+// the session's baton hands it over together with the signals. There is one
 // baton, so there is room for it and no thread ever waits here.
 type routine chan signal
 
@@ -14,22 +14,22 @@ type routine chan signal
 // after the other, gets the same ones, as on a thread.
 var scratch = sync.Pool{New: func() any { return new(buffers) }}
 
-// run is the goroutine of a connection: it takes the turns itself, and parks
+// run is the goroutine of a session: it takes the turns itself, and parks
 // when nothing is left to do.
-func (c *conn) run() {
-	defer c.group.open.Done()
-	for !c.closed {
-		s := <-c.routine
+func (r *runner) run() {
+	defer r.group.open.Done()
+	for !r.closed {
+		s := <-r.routine
 		b := scratch.Get().(*buffers)
 		for {
-			again := c.turn(b, s)
-			if !again && c.baton.give() {
+			again := r.source.turn(b, s)
+			if !again && r.baton.give() {
 				break
 			}
 			if again {
 				runtime.Gosched() // a flood on one connection must not starve the others
 			}
-			s = c.baton.left()
+			s = r.baton.left()
 		}
 		scratch.Put(b)
 	}

@@ -10,8 +10,9 @@ import (
 )
 
 var (
-	_ transport.Group  = (*group)(nil)
-	_ transport.Worker = (*group)(nil)
+	_ transport.Group    = (*group)(nil)
+	_ transport.Worker   = (*group)(nil)
+	_ transport.Buffered = (*group)(nil)
 )
 
 // errGroupClosed is what sessions are told that Group.Close cuts off.
@@ -21,9 +22,13 @@ var errGroupClosed = fmt.Errorf("group closed: %w", net.ErrClosed)
 type group struct {
 	runtime   *Runtime
 	loops     []*loop
+	network   string
 	addrs     []string
+	send      int // socket buffers granted to the first socket, bytes
+	receive   int
 	clock     func() int64 // what the group's Wakers go by
 	readBytes int
+	datagram  int // bytes that output is cut into; 0: a call's output is one datagram
 	busy      bool
 	routines  bool // goroutine execution
 	before    int64
@@ -38,8 +43,10 @@ func newGroup(r *Runtime, c transport.Config) *group {
 	g := &group{
 		runtime:   r,
 		loops:     r.loops,
+		network:   c.Network,
 		clock:     c.Clock,
 		readBytes: c.ReadBuffer,
+		datagram:  c.DatagramBytes,
 		busy:      c.Busy,
 		routines:  c.Execution == goroutine,
 	}
@@ -55,6 +62,17 @@ func newGroup(r *Runtime, c transport.Config) *group {
 
 // Addrs are the address listened on or the local ends dialled from.
 func (g *group) Addrs() []string { return g.addrs }
+
+// Buffers are what the kernel granted to the first socket.
+func (g *group) Buffers() (send, receive int) { return g.send, g.receive }
+
+// has notes a socket that the group has opened.
+func (g *group) has(sock socket) {
+	if len(g.addrs) == 0 {
+		g.send, g.receive = sock.buffers()
+	}
+	g.addrs = append(g.addrs, sock.local)
+}
 
 // Live counts the connections opened and not yet closed.
 func (g *group) Live() int { return int(g.live.Load()) }

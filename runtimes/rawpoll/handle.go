@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// source is what a loop watches: a connection or a listener.
+// source is what a loop watches: a connection, a datagram socket or a listener.
 type source interface {
 	// turn acts on s with the buffers of whoever runs it. Turns of one source
 	// are serial. It says whether the source has more to do at once; it then
@@ -16,8 +16,9 @@ type source interface {
 // buffers are scratch space for one turn, shared by all sources that take
 // their turns one after the other.
 type buffers struct {
-	in  []byte
-	out []byte
+	in   []byte
+	out  []byte
+	mail *mail // nil: no datagram socket has needed one yet
 }
 
 // input returns n bytes to read into.
@@ -26,6 +27,14 @@ func (b *buffers) input(n int) []byte {
 		b.in = make([]byte, n)
 	}
 	return b.in[:n]
+}
+
+// datagrams returns room for many datagrams at once.
+func (b *buffers) datagrams() *mail {
+	if b.mail == nil {
+		b.mail = newMail()
+	}
+	return b.mail
 }
 
 // handle is the registration of one descriptor with one loop.

@@ -69,7 +69,7 @@ func (l *listener) accept() {
 		home := l.group.loops[l.accepted%len(l.group.loops)]
 		l.accepted++
 		session := l.session()
-		if err := newConn(l.group, home, fd, addrPort(peer), session, false).start(); err != nil {
+		if err := newConn(l.group, home, socket{fd: fd, peer: addrPort(peer)}, session, false).start(); err != nil {
 			closeSocket(fd)
 			session.Close(err)
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	sharedModel  = "one epoll descriptor for N threads, edge-triggered; an edge that comes while another thread has the connection is left to that one"
-	shardedModel = "N epoll descriptors with a thread each, edge-triggered, connections dealt out in turn"
+	sharedModel  = "one epoll descriptor for N threads, edge-triggered; an edge that comes while another thread has the connection is left to that one; one udp socket"
+	shardedModel = "N epoll descriptors with a thread each, edge-triggered, connections dealt out in turn; a udp socket each"
 
 	// anything is watched for all along: an edge costs nothing while nothing
 	// happens, and no call is spent on changing the interest.
@@ -71,8 +71,19 @@ func (p *poller) add(fd int, gen int32) error {
 
 // watch reports every change of fd from now on, beginning with what is so now.
 // It cannot fail for a descriptor that was added and is open.
-func (p *poller) watch(fd int, gen int32) {
-	_ = unix.EpollCtl(p.fd, unix.EPOLL_CTL_MOD, fd, &unix.EpollEvent{Events: anything, Fd: int32(fd), Pad: gen})
+func (p *poller) watch(fd int, gen int32) { p.watchOutput(fd, gen, true) }
+
+// watchOutput says whether room for output is reported besides input, again
+// beginning with what is so now.
+//
+// A stream may be watched for both all along. A datagram socket has room again
+// whenever a datagram has left it, so that each one sent would cost an event.
+func (p *poller) watchOutput(fd int, gen int32, on bool) {
+	events := uint32(anything)
+	if !on {
+		events &^= unix.EPOLLOUT
+	}
+	_ = unix.EpollCtl(p.fd, unix.EPOLL_CTL_MOD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd), Pad: gen})
 }
 
 // poll takes what is there. It never blocks, so the scheduler need not know.

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	sharedModel  = "one kqueue for N threads, edge-triggered (EV_CLEAR); an edge that comes while another thread has the connection is left to that one"
-	shardedModel = "N kqueues with a thread each, edge-triggered (EV_CLEAR), connections dealt out in turn"
+	sharedModel  = "one kqueue for N threads, edge-triggered (EV_CLEAR); an edge that comes while another thread has the connection is left to that one; one udp socket"
+	shardedModel = "N kqueues with a thread each, edge-triggered (EV_CLEAR), connections dealt out in turn; a udp socket each"
 
 	bell = 0 // identifier of the user event that wakes
 )
@@ -52,6 +52,18 @@ func (p *poller) add(fd int, _ int32) error {
 // watch reports every change of fd from now on, beginning with what is so now.
 // It cannot fail for a descriptor that was added and is open.
 func (p *poller) watch(fd int, _ int32) { _ = p.filters(fd, unix.EV_ENABLE) }
+
+// watchOutput says whether room for output is reported besides input, again
+// beginning with what is so now.
+func (p *poller) watchOutput(fd int, _ int32, on bool) {
+	flags := unix.EV_DISABLE
+	if on {
+		flags = unix.EV_ENABLE
+	}
+	var change unix.Kevent_t
+	unix.SetKevent(&change, fd, unix.EVFILT_WRITE, flags)
+	_ = p.change(change)
+}
 
 // filters changes what is reported of input and of output.
 func (p *poller) filters(fd, flags int) error {

@@ -99,7 +99,8 @@ func TestRefusesWhatItCannotDo(t *testing.T) {
 		config transport.Config
 		want   string
 	}{
-		{transport.Config{Network: "udp"}, `"udp"`},
+		{transport.Config{Network: "unix"}, `"unix"`},
+		{transport.Config{Network: "udp", DatagramBytes: -1}, "-1"},
 		{transport.Config{Execution: "fiber"}, `"fiber"`},
 		{transport.Config{IOModel: "proactor"}, `"proactor"`},
 		{transport.Config{Threads: -1}, "-1"},

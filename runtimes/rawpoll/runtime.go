@@ -22,6 +22,7 @@ const (
 	goroutine = "goroutine"
 	shared    = "shared"
 	sharded   = "sharded"
+	udp       = "udp"
 
 	// defaultReadBuffer is large because one buffer serves a whole thread: it
 	// stays in the cache, and a read that takes all there is costs one call.
@@ -54,34 +55,60 @@ func (r *Runtime) Info() transport.Info {
 			shared:  sharedModel,
 			sharded: shardedModel,
 		},
-		Lacks: []transport.Lack{
-			{Axis: "protocol", Value: "udp", Why: "its datagram sockets are not written yet"},
-		},
 	}
 }
 
-// Listen accepts connections at c.Address. The first loop accepts for all and
-// deals the connections out in turn.
+// Listen takes connections, or datagrams, at c.Address.
 func (r *Runtime) Listen(c transport.Config, session func() transport.Session) (transport.Group, error) {
 	if err := check(c); err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	fd, addr, err := listenSocket(c)
+	g, err := r.open(c)
 	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	if c.Network == udp {
+		err = g.bind(c, session)
+	} else {
+		err = g.accept(c, session)
+	}
+	if err != nil {
+		g.Close()
 		return nil, err
 	}
-	g, err := r.open(c)
-	if err == nil {
-		g.addrs = []string{addr}
-		if err = newListener(g, fd, session).start(); err != nil {
-			g.Close()
+	return g, nil
+}
+
+// accept lets the first loop accept for all and deal the connections out.
+func (g *group) accept(c transport.Config, session func() transport.Session) error {
+	sock, err := listenSocket(c)
+	if err != nil {
+		return err
+	}
+	g.has(sock)
+	if err := newListener(g, sock.fd, session).start(); err != nil {
+		sock.close()
+		return fmt.Errorf("listen %s: %w", sock.local, err)
+	}
+	return nil
+}
+
+// bind gives each loop a datagram socket of its own.
+func (g *group) bind(c transport.Config, session func() transport.Session) error {
+	for _, home := range g.loops {
+		sock, err := listenSocket(c)
+		if err != nil {
+			return err
+		}
+		g.has(sock)
+		s := session()
+		if err := newDatagrams(g, home, sock, s, false).start(); err != nil {
+			sock.close()
+			s.Close(err)
+			return fmt.Errorf("listen %s: %w", sock.local, err)
 		}
 	}
-	if err != nil {
-		closeSocket(fd)
-		return nil, fmt.Errorf("listen %s: %w", addr, err)
-	}
-	return g, nil
+	return nil
 }
 
 // Dial connects one session after the other, so that a listener of the same
@@ -112,7 +139,7 @@ func (r *Runtime) dial(c transport.Config, addrs []string, s []transport.Session
 	}
 	defer func() {
 		for _, sock := range sockets[started:] {
-			closeSocket(sock.fd)
+			sock.close()
 		}
 	}()
 	g, err = r.open(c)
@@ -120,13 +147,20 @@ func (r *Runtime) dial(c transport.Config, addrs []string, s []transport.Session
 		return nil, 0, fmt.Errorf("dial: %w", err)
 	}
 	for i, sock := range sockets {
-		g.addrs = append(g.addrs, sock.local)
-		home := g.loops[i%len(g.loops)]
-		if err := newConn(g, home, sock.fd, sock.peer, s[i], true).start(); err != nil {
+		g.has(sock)
+		if err := g.take(sock, g.loops[i%len(g.loops)], s[i]); err != nil {
 			return g, i, fmt.Errorf("dial %s: %w", sock.peer, err)
 		}
 	}
 	return g, len(s), nil
+}
+
+// take starts a dialled session.
+func (g *group) take(sock socket, home *loop, s transport.Session) error {
+	if g.network == udp {
+		return newDatagrams(g, home, sock, s, true).start()
+	}
+	return newConn(g, home, sock, s, true).start()
 }
 
 // open returns a new group on the runtime's loops, starting them for the first.
@@ -173,15 +207,15 @@ func version() string {
 // check refuses what the runtime cannot do.
 func check(c transport.Config) error {
 	switch {
-	case c.Network != "" && c.Network != "tcp":
-		return fmt.Errorf("network %q: rawpoll moves tcp only", c.Network)
+	case c.Network != "" && c.Network != "tcp" && c.Network != udp:
+		return fmt.Errorf("network %q is neither tcp nor %s", c.Network, udp)
 	case c.Execution != "" && c.Execution != callback && c.Execution != goroutine:
 		return fmt.Errorf("execution %q is neither %s nor %s", c.Execution, callback, goroutine)
 	case c.IOModel != "" && c.IOModel != shared && c.IOModel != sharded:
 		return fmt.Errorf("IO model %q is neither %s nor %s", c.IOModel, shared, sharded)
-	case c.Threads < 0 || c.ReadBuffer < 0 || c.SendBuffer < 0 || c.ReceiveBuffer < 0:
-		return fmt.Errorf("threads %d, read buffer %d, send buffer %d, receive buffer %d: none may be negative",
-			c.Threads, c.ReadBuffer, c.SendBuffer, c.ReceiveBuffer)
+	case c.Threads < 0 || c.ReadBuffer < 0 || c.SendBuffer < 0 || c.ReceiveBuffer < 0 || c.DatagramBytes < 0:
+		return fmt.Errorf("threads %d, read buffer %d, send buffer %d, receive buffer %d, datagrams of %d bytes: none may be negative",
+			c.Threads, c.ReadBuffer, c.SendBuffer, c.ReceiveBuffer, c.DatagramBytes)
 	}
 	return nil
 }

@@ -30,8 +30,26 @@ func resolve(address string) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()), nil
 }
 
-// listenSocket returns a listening socket and its address.
-func listenSocket(c transport.Config) (fd int, addr string, err error) {
+// socket is one that listens or is connected.
+type socket struct {
+	fd    int
+	local string
+	peer  netip.AddrPort // zero of one that listens
+}
+
+func (s socket) close() { closeSocket(s.fd) }
+
+// buffers are the socket buffers that the kernel granted, in bytes as it counts
+// them; 0 where it does not say.
+func (s socket) buffers() (send, receive int) {
+	send, _ = unix.GetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_SNDBUF)
+	receive, _ = unix.GetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+	return send, receive
+}
+
+// listenSocket returns a socket that takes connections, or datagrams, at
+// c.Address.
+func listenSocket(c transport.Config) (_ socket, err error) {
 	address := c.Address
 	if address == "" {
 		address = "127.0.0.1:0"
@@ -43,36 +61,38 @@ func listenSocket(c transport.Config) (fd int, addr string, err error) {
 	}()
 	ap, err := resolve(address)
 	if err != nil {
-		return -1, "", err
+		return socket{}, err
 	}
-	fd, err = newSocket(ap, c)
+	fd, err := newSocket(ap, c)
 	if err != nil {
-		return -1, "", err
+		return socket{}, err
 	}
-	err = errors.Join(
+	if c.Network == udp { // reuse would let a second socket take the first one's datagrams
+		err = os.NewSyscallError("bind", unix.Bind(fd, sockaddr(ap)))
+	} else {
+		err = listenStream(fd, ap)
+	}
+	if err != nil {
+		closeSocket(fd)
+		return socket{}, err
+	}
+	return socket{fd: fd, local: localAddr(fd).String()}, nil
+}
+
+func listenStream(fd int, ap netip.AddrPort) error {
+	err := errors.Join(
 		os.NewSyscallError("setsockopt SO_REUSEADDR", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)),
 		os.NewSyscallError("bind", unix.Bind(fd, sockaddr(ap))),
 	)
 	if err == nil {
 		err = os.NewSyscallError("listen", unix.Listen(fd, backlog))
 	}
-	if err != nil {
-		closeSocket(fd)
-		return -1, "", err
-	}
-	return fd, localAddr(fd).String(), nil
-}
-
-// dialled is one connected socket.
-type dialled struct {
-	fd    int
-	local string
-	peer  netip.AddrPort
+	return err
 }
 
 // dialSockets connects n sockets, one after the other, to addrs in turn: all or
 // none.
-func dialSockets(c transport.Config, addrs []string, n int) (sockets []dialled, err error) {
+func dialSockets(c transport.Config, addrs []string, n int) (sockets []socket, err error) {
 	if len(addrs) == 0 && n > 0 {
 		return nil, errors.New("dial: no address to dial")
 	}
@@ -87,11 +107,11 @@ func dialSockets(c transport.Config, addrs []string, n int) (sockets []dialled, 
 		fd, err := connect(c, peer)
 		if err != nil {
 			for _, sock := range sockets {
-				closeSocket(sock.fd)
+				sock.close()
 			}
 			return nil, fmt.Errorf("dial %s, connection %d of %d: %w", peer, i+1, n, err)
 		}
-		sockets = append(sockets, dialled{fd, localAddr(fd).String(), peer})
+		sockets = append(sockets, socket{fd, localAddr(fd).String(), peer})
 	}
 	return sockets, nil
 }
@@ -145,11 +165,17 @@ func newSocket(ap netip.AddrPort, c transport.Config) (int, error) {
 	if ap.Addr().Is6() {
 		family = unix.AF_INET6
 	}
-	fd, err := streamSocket(family)
+	kind := unix.SOCK_STREAM
+	if c.Network == udp {
+		kind = unix.SOCK_DGRAM
+	}
+	fd, err := openSocket(family, kind)
 	if err != nil {
 		return -1, os.NewSyscallError("socket", err)
 	}
-	err = noDelay(fd)
+	if kind == unix.SOCK_STREAM {
+		err = noDelay(fd)
+	}
 	if c.SendBuffer > 0 {
 		err = errors.Join(err, os.NewSyscallError("setsockopt SO_SNDBUF",
 			unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, c.SendBuffer)))

@@ -27,10 +27,10 @@ func result(n int, err error) (int, unix.Errno) {
 
 // The lock keeps a fork from inheriting a socket before it is marked.
 
-func streamSocket(family int) (int, error) {
+func openSocket(family, kind int) (int, error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
+	fd, err := unix.Socket(family, kind, 0)
 	if err != nil {
 		return -1, err
 	}

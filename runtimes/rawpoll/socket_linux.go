@@ -30,8 +30,8 @@ func send(fd int, b []byte) (int, unix.Errno) {
 	return int(n), 0
 }
 
-func streamSocket(family int) (int, error) {
-	return unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+func openSocket(family, kind int) (int, error) {
+	return unix.Socket(family, kind|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 }
 
 func acceptSocket(fd int) (int, unix.Sockaddr, error) {

@@ -5,12 +5,14 @@ package all
 import (
 	"github.com/netmatrix/netmatrix/core/protocol"
 	"github.com/netmatrix/netmatrix/core/protocol/tcp"
+	"github.com/netmatrix/netmatrix/core/protocol/udp"
 )
 
 // Protocols returns every protocol, in the order reports show them.
 func Protocols() []protocol.Protocol {
 	return []protocol.Protocol{
 		tcp.Protocol(),
+		udp.Protocol(),
 		tcp.Secure(),
 	}
 }
