@@ -190,3 +190,17 @@ func TestPlanLooksUp(t *testing.T) {
 		}
 	}
 }
+
+// A target talked to without a break takes one turn.
+func TestNeighbouringSlicesAreOneTurn(t *testing.T) {
+	p, err := newPlan([]control.Slice{{Length: 10 * ms}, {Length: 10 * ms}, {Target: 1, Length: 10 * ms}, {Length: 10 * ms}}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.begin(0, &Config{})
+	for _, tc := range []struct{ now, want int64 }{{0, 30 * ms}, {15 * ms, 30 * ms}, {30 * ms, 40 * ms}} {
+		if got := p.nextTurn(0, tc.now); got != tc.want {
+			t.Errorf("%d ns in: the next turn is at %d, want %d", tc.now, got, tc.want)
+		}
+	}
+}
