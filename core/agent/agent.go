@@ -175,7 +175,10 @@ func (a *Agent) Inspect(context.Context) (control.Counters, error) {
 	}
 	if a.server != nil {
 		n := a.server.echo.Counts()
-		c.Accepted, c.Live, c.Messages, c.Reads = n.Opened, n.Live, n.Messages, n.Reads
+		c.Live, c.Messages, c.Reads = n.Live, n.Messages, n.Reads
+		if !a.server.datagrams { // else a socket serves whoever sends, and accepts nobody
+			c.Accepted = n.Opened
+		}
 	}
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/netmatrix/netmatrix/core/cell"
@@ -13,8 +14,9 @@ import (
 
 // server is the listening side of a prepared agent.
 type server struct {
-	echo  *echo.Server
-	group transport.Group
+	echo      *echo.Server
+	group     transport.Group
+	datagrams bool
 }
 
 func listen(rt transport.Runtime, p protocol.Protocol, s control.Setup) (*server, error) {
@@ -22,7 +24,7 @@ func listen(rt transport.Runtime, p protocol.Protocol, s control.Setup) (*server
 	if s.Cell.Pattern == cell.Batch {
 		cfg.Batch = s.Cell.Window
 	}
-	srv := &server{echo: echo.NewServer(cfg)}
+	srv := &server{echo: echo.NewServer(cfg), datagrams: p.Datagram}
 	session := srv.echo.Session
 	if p.TLS {
 		tc, err := serverTLS(s)
@@ -41,6 +43,14 @@ func listen(rt transport.Runtime, p protocol.Protocol, s control.Setup) (*server
 	return srv, nil
 }
 
+// Socket buffers that datagrams ask for where the trial says nothing, bytes. One
+// socket takes what all clients have in flight, and what it has no room for is
+// lost; for sending, room for one of the largest is enough on every system.
+const (
+	datagramSend    = 64 << 10
+	datagramReceive = 4 << 20
+)
+
 // config is what both sides of a trial tell the runtime.
 func config(p protocol.Protocol, s control.Setup) transport.Config {
 	c := transport.Config{
@@ -54,6 +64,8 @@ func config(p protocol.Protocol, s control.Setup) transport.Config {
 	}
 	if p.Datagram {
 		c.DatagramBytes = s.Cell.Payload + p.Overhead
+		c.SendBuffer = cmp.Or(c.SendBuffer, datagramSend)
+		c.ReceiveBuffer = cmp.Or(c.ReceiveBuffer, datagramReceive)
 	}
 	return c
 }

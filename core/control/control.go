@@ -70,7 +70,7 @@ type Setup struct {
 	Cell     cell.Cell
 	Threads  int    // IO threads of this process
 	IOModel  string // IO model of this process
-	Send     int    // socket send buffer to ask for, bytes; 0: the kernel's own
+	Send     int    // socket send buffer to ask for, bytes; 0: the kernel's own, or what datagrams need
 	Receive  int    // socket receive buffer, likewise
 	CA       []byte // PEM; tls protocols only, as are Cert and Key
 	Cert     []byte
@@ -156,7 +156,7 @@ const (
 
 // Counters are a plugin's own counts since its start; -1 where it cannot tell.
 type Counters struct {
-	Accepted int64 // server: connections accepted
+	Accepted int64 // server: connections accepted; -1 with datagrams, which have none
 	Live     int64 // connections open now
 	Messages int64 // server: messages answered
 	Reads    int64 // server: Data calls

@@ -239,6 +239,11 @@ const (
 	saturatedPercent = 90
 )
 
+// lossLimitPercent is the share of datagrams that may be lost. Whatever is lost
+// holds its place in the window until it is given up, so beyond this the figures
+// are of waiting and not of the runtime.
+const lossLimitPercent = 1
+
 // faults are the things that must hold of contender i and do not.
 func (a *attempt) faults(i int, trips int64) []string {
 	list := []string{}
@@ -253,6 +258,10 @@ func (a *attempt) faults(i int, trips int64) []string {
 			text += " (" + tally.FirstErrors[0] + ")"
 		}
 		list = append(list, text)
+	}
+	if lost, sent := n[control.CountLost], n[control.CountSent]; lost*100 > sent*lossLimitPercent {
+		list = append(list, fmt.Sprintf("%d of %d datagrams were lost (%.2f %%), over the limit of %d %%",
+			lost, sent, 100*float64(lost)/float64(sent), lossLimitPercent))
 	}
 	if s.before.Accepted >= 0 && (s.before.Accepted != int64(a.cell.Clients) || s.before.Live != int64(a.cell.Clients)) {
 		list = append(list, fmt.Sprintf("the server accepted %d connections, %d live, instead of %d", s.before.Accepted, s.before.Live, a.cell.Clients))
