@@ -4,6 +4,7 @@
 package echo
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -112,6 +113,12 @@ func (s *session) Data(in, out []byte) ([]byte, error) {
 	}
 	s.reads.Add(1)
 	s.messages.Add(int64(n))
+	switch {
+	case s.server.cfg.Protocol.Datagram:
+		err = nil // anyone can send to the socket: what is malformed is dropped
+	case errors.Is(err, protocol.ErrClosed):
+		err = transport.ErrDone
+	}
 	return out, err
 }
 
@@ -120,18 +127,17 @@ func (s *session) stream(in, out []byte) (n int, o []byte, err error) {
 	for len(in) > 0 {
 		msg, used, o, err := s.inbox.Next(s.codec, in, out)
 		out = o
+		if msg != nil {
+			if err := s.handle(msg); err != nil {
+				return n, out, err
+			}
+			out = s.codec.Append(out, msg, nil)
+			n++
+		}
 		if err != nil || used == 0 {
 			return n, out, err
 		}
 		in = in[used:]
-		if msg == nil {
-			continue
-		}
-		if err := s.handle(msg); err != nil {
-			return n, out, err
-		}
-		out = s.codec.Append(out, msg[:message.HeaderBytes], msg[message.HeaderBytes:])
-		n++
 	}
 	return n, out, nil
 }
@@ -174,7 +180,7 @@ func (s *session) batch(in, out []byte) (n int, o []byte, err error) {
 		if err := s.handle(msg); err != nil {
 			return n, out, err
 		}
-		s.held = s.codec.Append(s.held, msg[:message.HeaderBytes], msg[message.HeaderBytes:])
+		s.held = s.codec.Append(s.held, msg, nil)
 		s.heldN++
 		if s.heldN == s.server.cfg.Batch {
 			out = append(out, s.held...)
@@ -185,9 +191,10 @@ func (s *session) batch(in, out []byte) (n int, o []byte, err error) {
 	return n, out, nil
 }
 
-// handle does the work for one message and puts the result into it.
+// handle does the work for one message and puts the result into it. Without
+// work a message may be anything, such as a few bytes from someone's own client.
 func (s *session) handle(msg []byte) error {
-	if len(msg) >= message.HeaderBytes && s.server.work.None() {
+	if s.server.work.None() {
 		return nil // small enough to be inlined
 	}
 	return s.work(msg)

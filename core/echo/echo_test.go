@@ -13,6 +13,7 @@ import (
 	"github.com/netmatrix/netmatrix/core/message"
 	"github.com/netmatrix/netmatrix/core/protocol"
 	"github.com/netmatrix/netmatrix/core/protocol/tcp"
+	"github.com/netmatrix/netmatrix/core/protocol/udp"
 	"github.com/netmatrix/netmatrix/core/transport"
 )
 
@@ -199,6 +200,16 @@ func TestAnswersInPlaceOnlyWhereAllowed(t *testing.T) {
 	}
 }
 
+// Where nothing is answered, the runtime gets its own buffer back.
+func TestOutputBufferIsNotLost(t *testing.T) {
+	stream, _ := requests(1)
+	room := make([]byte, 0, 64)
+	out, err := open(t, echo.NewServer(echo.Config{Protocol: tcp.Protocol()})).Data(stream[:10], room)
+	if len(out) > 0 || cap(out) != cap(room) || err != nil {
+		t.Errorf("half a message: %d bytes and room for %d came back, error %v; want 0, %d, nil", len(out), cap(out), err, cap(room))
+	}
+}
+
 func TestWorkIsPutIn(t *testing.T) {
 	const work = 1000
 	stream, _ := requests(3)
@@ -226,7 +237,7 @@ func TestGarbageCloses(t *testing.T) {
 	}{
 		"zero length":    {[]byte{0, 0, 0, 0}, 0},
 		"huge length":    {[]byte{0xff, 0, 0, 0}, 0},
-		"short message":  {frame("15 bytes of it."), 0},
+		"short message":  {frame("15 bytes of it."), 10},
 		"no magic":       {frame("sixteen bytes and more"), 10},
 		"short for work": {frame("x"), 10},
 	} {
@@ -254,13 +265,85 @@ func TestGarbageCloses(t *testing.T) {
 	}
 }
 
-// Without work nothing in a message is looked at but its length: a server
-// answers what a foreign client sends.
+// A socket for datagrams is open to anyone: garbage is dropped and answered by
+// nothing, and the others' datagrams are answered as before.
+func TestGarbageDatagramIsDropped(t *testing.T) {
+	for _, work := range []int64{0, 10} {
+		s := echo.NewServer(echo.Config{Protocol: udp.Protocol(), Work: work})
+		x := open(t, s)
+		garbage := [][]byte{{}}
+		if work > 0 {
+			garbage = append(garbage, []byte("15 bytes of it."), []byte("sixteen bytes and more"))
+		}
+		for _, in := range garbage {
+			if out, err := x.Data(in, nil); len(out) > 0 || err != nil {
+				t.Errorf("work %d: %q was answered with %q, %v", work, in, out, err)
+			}
+		}
+		var good [message.HeaderBytes]byte
+		message.Header{Client: 1, Seq: 2}.Put(good[:])
+		out, err := x.Data(good[:], nil)
+		want := message.Header{Client: 1, Seq: 2, Result: message.NewWork(work).Do(1, 2)}
+		if h, ok := message.Parse(out); !ok || h != want || err != nil {
+			t.Errorf("work %d: a good datagram was answered with %+v, %v; want %+v", work, h, err, want)
+		}
+		if got := s.Counts(); got.Messages != 1 || got.Reads != int64(len(garbage)+1) {
+			t.Errorf("work %d: %d messages in %d reads, want 1 in %d", work, got.Messages, got.Reads, len(garbage)+1)
+		}
+	}
+}
+
+// Without work nothing in a message is looked at: a server answers what a
+// foreign client sends.
 func TestForeignMessagesAreAnswered(t *testing.T) {
-	msg := tcp.Protocol().Client().Append(nil, []byte("sixteen bytes and more"), nil)
-	out, err := open(t, echo.NewServer(echo.Config{Protocol: tcp.Protocol()})).Data(bytes.Clone(msg), nil)
-	if err != nil || !bytes.Equal(out, msg) {
-		t.Errorf("Data = %q, %v; want the message back", out, err)
+	for _, p := range []protocol.Protocol{tcp.Protocol(), plain()} {
+		for _, text := range []string{"sixteen bytes and more", "short"} {
+			msg := tcp.Protocol().Client().Append(nil, []byte(text), nil)
+			out, err := open(t, echo.NewServer(echo.Config{Protocol: p})).Data(bytes.Clone(msg), nil)
+			if err != nil || !bytes.Equal(out, msg) {
+				t.Errorf("Data = %q, %v; want the message back", out, err)
+			}
+		}
+	}
+}
+
+// closing is a codec whose second message is the last.
+type closing struct {
+	protocol.Codec
+	messages int
+}
+
+func (c *closing) Next(in, out []byte) (msg []byte, used int, o []byte, err error) {
+	msg, used, o, err = c.Codec.Next(in, out)
+	if used > 0 {
+		c.messages++
+	}
+	if c.messages == 2 {
+		err = protocol.ErrClosed
+	}
+	return msg, used, o, err
+}
+
+// When the protocol closes in good order, the last message is still answered,
+// and nothing behind it.
+func TestClosedInGoodOrder(t *testing.T) {
+	p := plain()
+	p.Server = func() protocol.Codec { return &closing{Codec: tcp.Protocol().Server()} }
+	stream, each := requests(3)
+	want := stream[:len(stream)-len(each[2])]
+	for cut := range stream {
+		s := echo.NewServer(echo.Config{Protocol: p})
+		x := open(t, s)
+		out, err := x.Data(bytes.Clone(stream[:cut]), nil)
+		if err == nil {
+			out, err = x.Data(bytes.Clone(stream[cut:]), bytes.Clone(out))
+		}
+		if !errors.Is(err, transport.ErrDone) || !bytes.Equal(out, want) {
+			t.Fatalf("cut at %d: %d bytes were answered, error %v; want %d, %v", cut, len(out), err, len(want), transport.ErrDone)
+		}
+		if got := s.Counts().Messages; got != 2 {
+			t.Errorf("cut at %d: %d messages, want 2", cut, got)
+		}
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/netmatrix/netmatrix/core/control"
+	"github.com/netmatrix/netmatrix/core/protocol"
+	"github.com/netmatrix/netmatrix/core/protocol/tcp"
+	"github.com/netmatrix/netmatrix/core/transport"
 )
 
 var errReset = errors.New("connection reset")
@@ -163,5 +166,40 @@ func TestDrain(t *testing.T) {
 	}
 	if got, want := histogram(t, y).Count(), int64(400*16*9); got != want {
 		t.Errorf("%d RTTs, want %d: what came back after the end is not counted", got, want)
+	}
+}
+
+// closing is a codec whose n-th message from now is the last.
+type closing struct {
+	protocol.Codec
+	n int
+}
+
+func (c *closing) Next(in, out []byte) (msg []byte, used int, o []byte, err error) {
+	msg, used, o, err = c.Codec.Next(in, out)
+	if c.n--; c.n == 0 {
+		err = protocol.ErrClosed
+	}
+	return msg, used, o, err
+}
+
+// A protocol that closes in good order does so too early while the plan runs;
+// the echo that came with it counts.
+func TestClosedInGoodOrder(t *testing.T) {
+	p := tcp.Protocol()
+	p.Client = func() protocol.Codec { return &closing{Codec: tcp.Protocol().Client()} }
+	r := newRig(t, Config{Protocol: p, Clients: 1, Window: 2}, 1).verified()
+	r.start(control.Slice{Length: 10 * ms, Counted: true})
+	l := r.links[0]
+	l.client.codec.(*closing).n = 2
+	r.run(1)
+	if !errors.Is(l.err, transport.ErrDone) {
+		t.Errorf("Data = %v, want %v", l.err, transport.ErrDone)
+	}
+	r.finish()
+	y := r.result().Targets[0]
+	wantCounts(t, y, map[string]int64{control.CountDisconnects: 1})
+	if got, want := y.Counts[control.CountReceived], int64(2); got != want {
+		t.Errorf("%d echoes were received in the plan, want %d", got, want)
 	}
 }

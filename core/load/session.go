@@ -85,14 +85,13 @@ func (s *session) Data(in, out []byte) ([]byte, error) {
 	for len(in) > 0 {
 		msg, used, o, err := s.inbox.Next(s.codec, in, out)
 		out = o
-		if err == nil && msg != nil {
-			err = s.receive(msg, now)
+		if msg != nil {
+			if wrong := s.receive(msg, now); wrong != nil {
+				err = wrong
+			}
 		}
 		if err != nil {
-			s.l.note(s.target, err.Error())
-			s.rec.count(s.target, control.CountContent, 1)
-			s.record(now, 0)
-			return out, err
+			return out, s.finish(err, now)
 		}
 		if used == 0 {
 			break
@@ -113,6 +112,20 @@ func (s *session) Wake(out []byte) ([]byte, int64, error) {
 	s.record(now, sent)
 	s.settle(now)
 	return out, s.wakeAt(now), nil
+}
+
+// finish enters what the last call brought when err ends the conversation, and
+// returns what the runtime is to be told.
+func (s *session) finish(err error, now int64) error {
+	if errors.Is(err, protocol.ErrClosed) {
+		s.record(now, 0)
+		s.settle(now)
+		return transport.ErrDone
+	}
+	s.l.note(s.target, err.Error())
+	s.rec.count(s.target, control.CountContent, 1)
+	s.record(now, 0)
+	return err
 }
 
 // look brings the session up to the plan and passes the plan's edges.

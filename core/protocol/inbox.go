@@ -37,13 +37,13 @@ func (b *Inbox) join(c Codec, in, out []byte) (msg []byte, used int, o []byte, e
 		used += n
 		var whole int
 		msg, whole, o, err = c.Next(b.tail, o)
-		if err != nil {
-			return nil, 0, o, err
-		}
 		if whole > 0 {
 			used -= len(b.tail) - whole
 			b.tail, b.spare = b.spare[:0], b.tail
-			return msg, used, o, nil
+			return msg, used, o, err
+		}
+		if err != nil {
+			return nil, 0, o, err
 		}
 	}
 	return nil, 0, o, nil
