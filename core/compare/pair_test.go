@@ -111,6 +111,11 @@ func TestRank(t *testing.T) {
 			t.Errorf("%s is excluded for %q, want %q", name, excluded[name], want)
 		}
 	}
+	later := rec(tcp, k("later"), 1, 1, record.OK, 99)
+	later.RunID = "another"
+	if ranked, excluded := names(compare.Workloads(compare.Rows(results(rec(tcp, k("early"), 1, 1, record.OK, 1), later)))[0]); ranked != "early " || excluded["later"] != "measured in another run" {
+		t.Errorf("over two runs: ranked %s, excluded %v", ranked, excluded)
+	}
 	scenario := on(tcp, cell.Shared, 4)
 	for i := range rows {
 		rows[i].Cell.IOModel, rows[i].Cell.Threads = scenario.IOModel, scenario.Threads

@@ -22,14 +22,18 @@ type Exclusion struct {
 
 // Rank orders a group by throughput. A lower bound and a row with trials that
 // went wrong have no place in the order; nor has a row with more IO threads than
-// CPUs where IO models are ranked. What a runtime cannot do is left out.
+// CPUs where IO models are ranked, nor one that was measured in another run than
+// the first that has. What a runtime cannot do is left out.
 func Rank(g Group) Ranking {
 	var ranking Ranking
+	exclude := func(r Row, why string) { ranking.Excluded = append(ranking.Excluded, Exclusion{r, why}) }
 	for _, r := range g.Rows {
 		switch why := unrankable(r, g.Cell.IOModel == ""); {
 		case r.Count(record.Unsupported) > 0:
 		case why != "":
-			ranking.Excluded = append(ranking.Excluded, Exclusion{r, why})
+			exclude(r, why)
+		case len(ranking.Rows) > 0 && !slices.Equal(runs(r), runs(ranking.Rows[0])):
+			exclude(r, "measured in another run")
 		default:
 			ranking.Rows = append(ranking.Rows, r)
 		}
@@ -38,6 +42,16 @@ func Rank(g Group) Ranking {
 		return cmp.Compare(b.Series(Throughput).Spread().Median, a.Series(Throughput).Spread().Median)
 	})
 	return ranking
+}
+
+// runs are the runs that measured a row, sorted.
+func runs(r Row) []string {
+	var ids []string
+	for i := range r.Records {
+		ids = append(ids, r.Records[i].RunID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // unrankable says why a row has no rank, "" if it has one.

@@ -97,7 +97,7 @@ func difference(r, other compare.Row) string {
 	a, b := r.Cell, other.Cell
 	switch {
 	case a.Contender() != b.Contender():
-		return a.Contender().String()
+		return escape(a.Contender().String())
 	case a.Protocol != b.Protocol:
 		return a.Protocol
 	case a.Work != b.Work:
@@ -126,9 +126,9 @@ func excluded(g compare.Group, list []compare.Exclusion) string {
 // nameIn tells a row from the others of its group.
 func nameIn(g compare.Group, r compare.Row) string {
 	if g.Cell.IOModel == "" {
-		return ioModel(r.Cell) + " with " + r.Contender().String()
+		return ioModel(r.Cell) + " with " + escape(r.Contender().String())
 	}
-	return r.Contender().String()
+	return escape(r.Contender().String())
 }
 
 // headlines picks one workload to stand for each kind: the payload nearest to

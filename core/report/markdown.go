@@ -17,7 +17,8 @@ type Page struct {
 
 // Markdown makes a folder of linked pages of disjoint results: an index, one
 // page for each protocol, one for each contrast that the records show, and one
-// on where the figures come from. The same results give the same bytes.
+// on where the figures come from. The same results, one at least, give the same
+// bytes.
 func Markdown(all []compare.Results) []Page {
 	s := newSite(all)
 	var pages []Page
@@ -87,16 +88,22 @@ func distinct[T any](items []T, of func(T) string) []string {
 	return list
 }
 
-// name is a row's contender and IO model.
-func name(r compare.Row) string { return r.Contender().String() + ", " + ioModel(r.Cell) }
+// label is a row's contender and IO model.
+func label(r compare.Row) string { return r.Contender().String() + ", " + ioModel(r.Cell) }
+
+// name is the label as Markdown.
+func name(r compare.Row) string { return escape(label(r)) }
 
 // link points to another page.
 func link(text, page string) string { return fmt.Sprintf("[%s](%s)", text, page) }
+
+// codeText replaces what would end a code span or the field of a table.
+var codeText = strings.NewReplacer("`", "'", "|", "¦", "\n", " ")
 
 // code marks a hash or a file name; what has none is a dash.
 func code(s string) string {
 	if s == "" {
 		return dash
 	}
-	return "`" + strings.ReplaceAll(s, "`", "'") + "`"
+	return "`" + codeText.Replace(s) + "`"
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ var circumstances = []struct {
 		return strings.Join(distinct(r.Run.Plugins, func(p record.Plugin) string { return p.GoVersion }), ", ")
 	}},
 	{"CPUs granted", func(r compare.Results) string { return strings.Join(distinct(r.Records, granted), "; ") }},
+	{"socket buffers granted, send / receive", func(r compare.Results) string { return strings.Join(distinct(measuredOf(r.Records), buffers), "; ") }},
 	{"CPU time read by", func(r compare.Results) string {
 		return strings.Join(distinct(r.Records, func(rec record.Record) string { return rec.Provenance.CPUSource }), "; ")
 	}},
@@ -143,6 +145,31 @@ func granted(r record.Record) string {
 		return "colocated: " + server
 	}
 	return "split: server " + server + ", load " + cpus(r.Provenance.CPUs.Load)
+}
+
+// measuredOf are the records with figures.
+func measuredOf(recs []record.Record) []record.Record {
+	return slices.DeleteFunc(slices.Clone(recs), func(r record.Record) bool { return r.Metrics == nil })
+}
+
+// buffers are the socket buffers of a trial's server, as the kernel reports them.
+func buffers(r record.Record) string {
+	p := serving(r)
+	if p.SendBufferBytes == 0 && p.ReceiveBufferBytes == 0 {
+		return unknown
+	}
+	return fmt.Sprintf("%s %s / %s bytes", r.Cell.Protocol, thousands(strconv.Itoa(p.SendBufferBytes)), thousands(strconv.Itoa(p.ReceiveBufferBytes)))
+}
+
+// serving is the process that holds the server; without figures it is empty.
+func serving(r record.Record) record.Process {
+	switch {
+	case r.Server != nil:
+		return *r.Server
+	case r.Process != nil:
+		return *r.Process
+	}
+	return record.Process{}
 }
 
 // cpus is a set of CPUs by number.

@@ -25,7 +25,7 @@ var contrasts = []contrast{
 			"Stream and batch stand in sections of their own: the RTT of a message and that of a whole batch cannot be compared.",
 		},
 		name: func(p compare.Pair) string {
-			return p.Row.Contender().String() + " ÷ " + p.Base.Contender().String() + ", " + ioModel(p.Row.Cell)
+			return escape(p.Row.Contender().String()) + " ÷ " + escape(p.Base.Contender().String()) + ", " + ioModel(p.Row.Cell)
 		},
 	},
 	{

@@ -43,6 +43,9 @@ func (s *site) compared(d *document) {
 		bad = append(bad, fmt.Sprintf("%d %s", t.status[status], status))
 	}
 	d.paragraph("**%d of %d planned trials done, %s** of %d records, one for each contender of a trial.", t.done, planned, strings.Join(bad, ", "), t.total)
+	if len(s.all) > 1 {
+		d.paragraph("These are %d runs, each at its own time: rows of different runs are neither ranked together nor divided by each other.", len(s.all))
+	}
 	var rows [][]string
 	for _, suite := range s.suites() {
 		rows = append(rows, s.coverage(suite))

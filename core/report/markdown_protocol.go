@@ -17,7 +17,7 @@ func (s *site) protocol(protocol string) Page {
 	d := &document{}
 	d.heading(1, protocol)
 	d.paragraph("%s · %s · %s", link("Overview", "index.md"), link("test conditions", "index.md#test-conditions"), link("what the figures mean", "index.md#definitions"))
-	d.list(s.reading())
+	d.list(append(s.reading(), s.negotiated(protocol)...))
 	for _, w := range s.workloads {
 		if w.Cell.Protocol == protocol {
 			s.workload(d, w)
@@ -34,6 +34,23 @@ func (s *site) reading() []string {
 		"CPU: 100 % is one CPU busy all the time; several threads can use more." + s.wholeMachine(),
 		"A dash: not measured in every good trial; for a percentile, fewer than ten samples lay beyond it.",
 	}
+}
+
+// negotiated is what the ends of a protocol agreed on for TLS.
+func (s *site) negotiated(protocol string) []string {
+	var all []string
+	for _, r := range s.rows {
+		if r.Cell.Protocol == protocol {
+			all = append(all, distinct(r.Records, func(rec record.Record) string { return serving(rec).TLS })...)
+		}
+	}
+	var list []string
+	for _, tls := range distinct(all, escape) {
+		if tls != "" {
+			list = append(list, "TLS negotiated: "+tls)
+		}
+	}
+	return list
 }
 
 // wholeMachine relates one CPU to all of them, if the runs have the same number.
@@ -131,9 +148,19 @@ func troubles(rows []compare.Row) []string {
 		for _, why := range reasons(r) {
 			list = append(list, name(r)+": "+escape(why))
 		}
-		if missing := r.Planned - len(r.Records); missing > 0 {
-			list = append(list, fmt.Sprintf("%s: %d of %d trials not run", name(r), missing, r.Planned))
+	}
+	missing := func(r compare.Row) string {
+		return fmt.Sprintf("%d of %d trials not run", r.Planned-len(r.Records), r.Planned)
+	}
+	incomplete := slices.DeleteFunc(slices.Clone(rows), func(r compare.Row) bool { return len(r.Records) >= r.Planned })
+	for _, m := range distinct(incomplete, missing) {
+		var names []string
+		for _, r := range incomplete {
+			if missing(r) == m {
+				names = append(names, name(r))
+			}
 		}
+		list = append(list, m+": "+strings.Join(names, "; "))
 	}
 	return list
 }
@@ -174,7 +201,7 @@ func commands(rows []compare.Row) []string {
 	lines := []string{"# The seed is that of the first round shown; each round has its own."}
 	for _, r := range rows {
 		if len(r.Records) > 0 {
-			lines = append(lines, "# "+name(r), r.Records[0].Provenance.Command)
+			lines = append(lines, "# "+label(r), r.Records[0].Provenance.Command)
 		}
 	}
 	return lines

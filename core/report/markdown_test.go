@@ -132,7 +132,7 @@ func TestNothingMeasuredHasNoFindings(t *testing.T) {
 		if what != "no figures" && !strings.Contains(got["index.md"], "None: in no such group") {
 			t.Errorf("%s: there are findings in\n%s", what, got["index.md"])
 		}
-		if what == "nothing run" && !strings.Contains(got["tcp.md"], "rawpoll/callback, shared × 1: 3 of 3 trials not run") {
+		if what == "nothing run" && !strings.Contains(got["tcp.md"], "- 3 of 3 trials not run: coroutine/goroutine, shared × 1; rawpoll/callback, shared × 1") {
 			t.Errorf("what was not run is a gap:\n%s", got["tcp.md"])
 		}
 	}

@@ -36,6 +36,31 @@ func TestThreeDigitsWhateverTheSize(t *testing.T) {
 	}
 }
 
+func TestFigure(t *testing.T) {
+	for _, tt := range []struct {
+		v        float64
+		decimals int
+		want     string
+	}{
+		{367535, 0, "367,535"},
+		{1430123.4, 0, "1,430,123"},
+		{999, 0, "999"},
+		{92.5, 0, "92.5"},
+		{1491.789, 2, "1,491.79"},
+		{16.67, 2, "16.67"},
+		{0.035, 2, "0.0350"},
+		{0.0001234, 2, "0.000123"},
+		{9.9999, 0, "10.0"},
+		{99.96, 1, "100.0"},
+		{0, 2, "0"},
+		{-123456, 0, "-123,456"},
+	} {
+		if got := figure(tt.v, tt.decimals); got != tt.want {
+			t.Errorf("%g with %d decimals shows as %q, want %q", tt.v, tt.decimals, got, tt.want)
+		}
+	}
+}
+
 func TestSpread(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

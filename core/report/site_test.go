@@ -77,7 +77,7 @@ func simulate(c cell.Cell, round int) record.Record {
 	p95, p99, p999 := near(p50*1.3), near(p50*1.7), near(p50*4)
 	percent := near(97 * float64(c.Threads))
 	cost, reads, rss := percent*1e4/rate, near(float64(c.Window)), int64(near(14e6))
-	process := &record.Process{CPUPercent: &percent, CPUMicrosPerTrip: &cost, PeakRSSBytes: &rss, Threads: c.Threads, MessagesPerRead: &reads}
+	process := &record.Process{CPUPercent: &percent, CPUMicrosPerTrip: &cost, PeakRSSBytes: &rss, Threads: c.Threads, MessagesPerRead: &reads, SendBufferBytes: 87040, ReceiveBufferBytes: 131072}
 	r := record.Record{Schema: record.Schema, Round: round, Attempt: 1, Status: record.OK, Cell: c,
 		Metrics: &record.Metrics{ElapsedSeconds: 1, RoundTrips: int64(rate), RoundTripsPerSecond: rate, PayloadMiBPerSecond: 2 * float64(c.Payload) * rate / (1 << 20),
 			RTT: &record.RTT{P50: &p50, P95: &p95, P99: &p99, P999: &p999, Max: p999 * 3, Mean: p50, Count: int64(rate)}},
