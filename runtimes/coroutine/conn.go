@@ -14,14 +14,25 @@ import (
 	"github.com/netmatrix/netmatrix/core/transport"
 )
 
-// lingerTime is how long input is dropped after the sending side was shut.
-const lingerTime = time.Second
+// line is what a conversation runs over: a stream or a datagram socket.
+type line interface {
+	// Read waits for input; 0 bytes without an error are none.
+	Read(in []byte) (n int, err error)
+	SetReadDeadline(time.Time) error
+	Close() error
+	// send sends out, or sees to it that it is sent.
+	send(out []byte) error
+	// linger follows the session's last word.
+	linger()
+	// wait returns once the line is closed and nothing is pending, and says why
+	// something could not be sent.
+	wait() error
+}
 
-// conn is one connection. All but ask and cut is for its own goroutine alone.
+// conn is one conversation. All but ask and cut is for its own goroutine alone.
 type conn struct {
-	socket  *net.TCPConn
+	line    line
 	session transport.Session
-	sender  *sender // nil: accepted, writes wait for the network
 	clock   func() int64
 
 	in  []byte // read into
@@ -36,27 +47,22 @@ type conn struct {
 	deaf bool       // the conversation is over, and the deadline not for ask to set
 }
 
-func newConn(g *group, socket *net.TCPConn, s transport.Session, dialled bool) *conn {
-	c := &conn{socket: socket, session: s, clock: g.config.Clock, in: make([]byte, g.config.ReadBuffer)}
-	if dialled {
-		c.sender = newSender(socket)
-	}
+func newConn(g *group, l line, s transport.Session) *conn {
+	c := &conn{line: l, session: s, clock: g.config.Clock, in: make([]byte, g.config.ReadBuffer)}
 	c.waker, _ = s.(transport.Waker)
 	c.asked.Store(c.waker != nil) // Wake follows Open
 	return c
 }
 
-// cut ends the connection from outside.
-func (c *conn) cut() { c.socket.Close() }
+// cut ends the conversation from outside.
+func (c *conn) cut() { c.line.Close() }
 
-// run is the goroutine of the connection.
+// run is the goroutine of the conversation.
 func (c *conn) run() {
 	c.talk()
-	c.socket.Close()
-	if c.sender != nil {
-		if err := c.sender.wait(); c.err == nil || errors.Is(c.err, net.ErrClosed) {
-			c.err = cmp.Or(err, c.err) // a sender that fails closes the socket
-		}
+	c.line.Close()
+	if err := c.line.wait(); c.err == nil || errors.Is(c.err, net.ErrClosed) {
+		c.err = cmp.Or(err, c.err) // a line that cannot send is closed
 	}
 	c.session.Close(c.err)
 }
@@ -70,12 +76,13 @@ func (c *conn) talk() {
 		return
 	}
 	for {
-		n, err := c.socket.Read(c.in)
+		n, err := c.line.Read(c.in)
 		switch {
 		case n > 0:
 			if !c.step(c.session.Data(c.in[:n], c.out[:0])) {
 				return
 			}
+		case err == nil:
 		case err == io.EOF:
 			out, err := c.session.End(c.out[:0])
 			c.step(out, cmp.Or(err, transport.ErrDone))
@@ -96,7 +103,7 @@ func (c *conn) talk() {
 func (c *conn) step(out []byte, err error) bool {
 	var sendErr error
 	if len(out) > 0 {
-		sendErr = c.send(out)
+		sendErr = c.line.send(out)
 		if !overlap(out, c.in) {
 			c.out = out // it may have grown
 		}
@@ -108,37 +115,10 @@ func (c *conn) step(out []byte, err error) bool {
 		c.err = sendErr
 	}
 	if sendErr == nil {
-		c.linger()
+		c.hush()
+		c.line.linger()
 	}
 	return false
-}
-
-func (c *conn) send(out []byte) error {
-	if c.sender != nil {
-		return c.sender.send(out)
-	}
-	_, err := c.socket.Write(out)
-	return err
-}
-
-// linger shuts the sending side once all is sent, and drops what still arrives
-// for a second, so that closing with input unread cannot reset the connection
-// and take the last answer with it.
-func (c *conn) linger() {
-	c.hush()
-	shut := func() {
-		c.socket.CloseWrite()
-		c.socket.SetReadDeadline(time.Now().Add(lingerTime))
-	}
-	var last sync.WaitGroup
-	if c.sender == nil {
-		shut()
-	} else { // read on while output is pending, or the peer may not read either
-		c.socket.SetReadDeadline(time.Time{})
-		last.Go(func() { c.sender.wait(); shut() })
-	}
-	io.Copy(io.Discard, c.socket)
-	last.Wait()
 }
 
 // overlap reports whether a and b share memory: a session may answer with a

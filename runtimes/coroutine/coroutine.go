@@ -8,6 +8,7 @@
 package coroutine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -34,11 +35,10 @@ func (*Runtime) Info() transport.Info {
 	return transport.Info{
 		Name:    "coroutine",
 		Version: "net@" + runtime.Version(),
-		Models:  map[string]string{"shared": "the Go runtime's one network poller, GOMAXPROCS N"},
+		Models:  map[string]string{"shared": "the Go runtime's one network poller, GOMAXPROCS N; one udp socket, read by one goroutine"},
 		Lacks: []transport.Lack{
 			{Axis: "execution", Value: "callback", Why: "package net has no callbacks; stdnet runs callbacks over it"},
 			{Axis: "io_model", Value: "sharded", Why: "package net has one runtime poller for the whole process"},
-			{Axis: "protocol", Value: "udp", Why: "this version of the runtime carries tcp only"},
 			{Axis: "load_wait", Value: "busy", Why: "package net parks a goroutine that waits for input and cannot poll instead"},
 		},
 	}
@@ -50,11 +50,19 @@ func (*Runtime) Listen(c transport.Config, session func() transport.Session) (tr
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
+	g := newGroup(c)
+	if c.Network == "udp" {
+		socket, err := listenDatagrams(c)
+		if err != nil {
+			return nil, err // says what, where and why
+		}
+		g.answer(socket, session())
+		return g, nil
+	}
 	ln, err := listen(c)
 	if err != nil {
-		return nil, err // says what, where and why
+		return nil, err
 	}
-	g := newGroup(c)
 	g.serve(ln, session)
 	return g, nil
 }
@@ -81,8 +89,9 @@ func (*Runtime) Dial(c transport.Config, addrs []string, sessions []transport.Se
 
 // prepare fills in what c leaves open, and refuses what this runtime lacks.
 func prepare(c transport.Config) (transport.Config, error) {
-	if c.Network != "" && c.Network != "tcp" {
-		return c, fmt.Errorf("network %s: coroutine carries tcp only in this version", c.Network)
+	c.Network = cmp.Or(c.Network, "tcp")
+	if c.Network != "tcp" && c.Network != "udp" {
+		return c, fmt.Errorf("network %s: coroutine carries tcp and udp", c.Network)
 	}
 	if c.Execution != "" && c.Execution != "goroutine" {
 		return c, fmt.Errorf("execution %s: coroutine has goroutine only; stdnet runs callbacks over package net", c.Execution)
@@ -95,6 +104,9 @@ func prepare(c transport.Config) (transport.Config, error) {
 	}
 	if c.ReadBuffer == 0 {
 		c.ReadBuffer = defaultReadBuffer
+	}
+	if c.Network == "udp" {
+		c.ReadBuffer = datagramRoom
 	}
 	if c.Clock == nil {
 		start := time.Now()

@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/netmatrix/netmatrix/core/transport"
@@ -15,6 +16,8 @@ import (
 type group struct {
 	config     transport.Config
 	addrs      []string
+	send       int // socket buffers granted to the first socket, bytes
+	receive    int
 	goroutines sync.WaitGroup
 	done       chan struct{} // closed by Close
 
@@ -23,7 +26,10 @@ type group struct {
 	conns  map[*conn]struct{}
 }
 
-var _ transport.Group = (*group)(nil)
+var (
+	_ transport.Group    = (*group)(nil)
+	_ transport.Buffered = (*group)(nil)
+)
 
 func newGroup(c transport.Config) *group {
 	return &group{config: c, done: make(chan struct{}), conns: make(map[*conn]struct{})}
@@ -31,6 +37,9 @@ func newGroup(c transport.Config) *group {
 
 // Addrs implements transport.Group.
 func (g *group) Addrs() []string { return slices.Clone(g.addrs) }
+
+// Buffers implements transport.Buffered.
+func (g *group) Buffers() (send, receive int) { return g.send, g.receive }
 
 // Live implements transport.Group.
 func (g *group) Live() int {
@@ -66,11 +75,19 @@ func (g *group) Close() error {
 // serve accepts on ln until the group is closed.
 func (g *group) serve(ln *net.TCPListener, session func() transport.Session) {
 	g.addrs = []string{ln.Addr().String()}
+	g.send, g.receive = granted(ln)
 	g.goroutines.Go(func() {
 		<-g.done
 		ln.Close()
 	})
 	g.goroutines.Go(func() { g.accept(ln, session) })
+}
+
+// answer serves all that send to socket with one session.
+func (g *group) answer(socket *net.UDPConn, s transport.Session) {
+	g.addrs = []string{socket.LocalAddr().String()}
+	g.send, g.receive = granted(socket)
+	g.start(newConn(g, &datagrams{UDPConn: socket, size: g.config.DatagramBytes}, s))
 }
 
 // accept makes a connection of whatever arrives. An error passes, unless the
@@ -84,7 +101,7 @@ func (g *group) accept(ln *net.TCPListener, session func() transport.Session) {
 		switch {
 		case err == nil:
 			pause = shortest
-			g.start(newConn(g, s, session(), false))
+			g.start(newConn(g, newStream(s, false), session()))
 		case errors.Is(err, net.ErrClosed):
 			return
 		default:
@@ -104,13 +121,23 @@ func (g *group) dial(addrs []string, sessions []transport.Session) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range sockets {
+	for i, s := range sockets {
 		g.addrs = append(g.addrs, s.LocalAddr().String())
+		if i == 0 {
+			g.send, g.receive = granted(s.(syscall.Conn))
+		}
 	}
 	for i, s := range sockets {
-		g.start(newConn(g, s, sessions[i], true))
+		g.start(newConn(g, g.line(s), sessions[i]))
 	}
 	return nil
+}
+
+func (g *group) line(socket net.Conn) line {
+	if s, ok := socket.(*net.UDPConn); ok {
+		return &datagrams{UDPConn: s, size: g.config.DatagramBytes, dialled: true}
+	}
+	return newStream(socket.(*net.TCPConn), true)
 }
 
 // start hands c to a goroutine of its own, which closes it in the end.

@@ -19,7 +19,7 @@ func (c *conn) ask() {
 	defer c.mu.Unlock()
 	if c.waker != nil && !c.deaf {
 		c.asked.Store(true)
-		c.socket.SetReadDeadline(longAgo)
+		c.line.SetReadDeadline(longAgo)
 	}
 }
 
@@ -40,10 +40,10 @@ func (c *conn) wake() bool {
 			return false
 		}
 	}
-	c.socket.SetReadDeadline(c.deadline())
+	c.line.SetReadDeadline(c.deadline())
 	if c.asked.Load() {
 		// Who asked may have set its deadline before ours replaced it.
-		c.socket.SetReadDeadline(longAgo)
+		c.line.SetReadDeadline(longAgo)
 	}
 	return true
 }
