@@ -70,8 +70,8 @@ func (s *site) contrast(c contrast) (Page, bool) {
 }
 
 func (c contrast) section(d *document, w compare.Group, pairs []compare.Pair) {
-	d.heading(2, title(w.Cell))
-	d.paragraph("Suite %s; %s.", code(w.Run.Suite), link("all figures", w.Cell.Protocol+".md"))
+	d.heading(2, escape(title(w.Cell)))
+	d.paragraph("Suite %s; %s.", code(w.Run.Suite), link("all figures", protocolPage(w.Cell.Protocol)))
 	head := []string{c.subject}
 	for _, r := range ratioed {
 		head = append(head, r.name)

@@ -93,7 +93,7 @@ func (s *site) keyFindings(d *document) {
 	var list []string
 	for _, w := range headlines(s.workloads) {
 		for _, f := range s.findings(w) {
-			list = append(list, "**"+title(f.scope)+"**: "+f.text)
+			list = append(list, "**"+escape(title(f.scope))+"**: "+f.text)
 		}
 	}
 	if len(list) == 0 {
@@ -110,7 +110,7 @@ func (s *site) contents(pages []Page) []string {
 		about[c.page] = c.title + ", set against each other"
 	}
 	for _, w := range s.workloads {
-		about[w.Cell.Protocol+".md"] = w.Cell.Protocol + ", every workload"
+		about[protocolPage(w.Cell.Protocol)] = escape(w.Cell.Protocol) + ", every workload"
 	}
 	var list []string
 	for _, p := range pages {

@@ -15,7 +15,7 @@ import (
 // protocol is the page with every workload of a protocol.
 func (s *site) protocol(protocol string) Page {
 	d := &document{}
-	d.heading(1, protocol)
+	d.heading(1, escape(protocol))
 	d.paragraph("%s · %s · %s", link("Overview", "index.md"), link("test conditions", "index.md#test-conditions"), link("what the figures mean", "index.md#definitions"))
 	d.list(append(s.reading(), s.negotiated(protocol)...))
 	for _, w := range s.workloads {
@@ -23,7 +23,18 @@ func (s *site) protocol(protocol string) Page {
 			s.workload(d, w)
 		}
 	}
-	return d.page(protocol + ".md")
+	return d.page(protocolPage(protocol))
+}
+
+// protocolPage is the file of a protocol. Records may come from anywhere, so a
+// name that is none cannot lead out of the folder.
+func protocolPage(protocol string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '-'
+	}, protocol) + ".md"
 }
 
 // reading says how to read the tables.
@@ -68,7 +79,7 @@ func (s *site) wholeMachine() string {
 
 // workload is the section of one workload.
 func (s *site) workload(d *document, w compare.Group) {
-	d.heading(2, title(w.Cell))
+	d.heading(2, escape(title(w.Cell)))
 	d.paragraph("%s. Suite %s.", capital(measured(w.Cell)), code(w.Run.Suite))
 	for _, f := range s.findings(w) {
 		scope := ""

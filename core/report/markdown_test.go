@@ -138,6 +138,16 @@ func TestNothingMeasuredHasNoFindings(t *testing.T) {
 	}
 }
 
+func TestPagesStayInTheirFolder(t *testing.T) {
+	run := newRun("r", "quick", "contender", coroutine, rawpoll)
+	plan(run, []cell.Cell{scenario("../../<b>tcp")}, coroutine, rawpoll)
+	for name := range pages([]compare.Results{{Run: run, Records: carryOut(run, nil)}}) {
+		if path.Base(name) != name {
+			t.Errorf("a page is called %s", name)
+		}
+	}
+}
+
 func TestStackDifferencesAreSaid(t *testing.T) {
 	run := newRun("r", "quick", "contender", coroutine, rawpoll)
 	plan(run, []cell.Cell{scenario("tcps")}, coroutine, rawpoll)
