@@ -137,7 +137,7 @@ var definitions = []string{
 	"**CPU µs per round trip**: the same CPU time divided by round trips. It depends on the load and is no constant of a runtime.",
 	"**Peak RSS**: the most memory resident during the measured window, of the same process.",
 	"**Messages per read**: how many messages the server found together when it read. Answers to one read are sent with one write.",
-	"**Errors**: content and order (a wrong or misplaced echo), lost and late (datagrams), duplicate, disconnects, unfinished (no echo when all was drained). All but lost and late datagrams make a trial invalid; an invalid trial stays in the results and its figures count nowhere.",
+	"**Errors**: content and order (a wrong or misplaced echo), lost and late (datagrams), duplicate, disconnects, unfinished (no echo when all was drained). Late datagrams and few lost ones do no harm, all else makes a trial invalid, which its reason says; an invalid trial stays in the results and its figures count nowhere.",
 	"**load-bound**: " + meaning[record.FlagLoadBound] + ": it reads ≥ and is never ranked.",
 	"**oversubscribed**: " + meaning[record.FlagOversubscribed] + ".",
 	"**disturbed**: " + meaning[record.FlagDisturbed] + ".",
