@@ -29,7 +29,7 @@ var floors = [][]string{
 	{"core/transport", "core/hist", "core/sysinfo"},
 	{"core/cell", "core/message", "core/protocol", "runtimes"},
 	{"core/control", "core/matrix", "core/echo", "core/load", "core/record", "core/compare"},
-	{"core/agent", "core/goplugin"},
+	{"core/agent", "core/authority", "core/goplugin"},
 	{"core/driver", "core/report", "core/conformance", "core/doctor"},
 	{"cmd", "plugins", "bench"},
 }

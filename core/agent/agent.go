@@ -166,6 +166,7 @@ func (a *Agent) Inspect(context.Context) (control.Counters, error) {
 	c := control.Counters{
 		Accepted: -1, Messages: -1, Reads: -1, Switches: -1,
 		GCCycles: int64(m.NumGC), GCNanos: int64(m.PauseTotalNs), Allocs: int64(m.Mallocs),
+		Goroutines: int64(runtime.NumGoroutine()),
 	}
 	if u, err := sysinfo.ProcessUsage(os.Getpid()); err == nil {
 		c.Switches = u.Voluntary + u.Involuntary

@@ -164,4 +164,7 @@ type Counters struct {
 	GCNanos  int64 // total stop-the-world pause
 	Allocs   int64 // heap objects allocated
 	Switches int64 // context switches of the process, voluntary and not
+	// Goroutines alive now; a plugin in another language counts what holds a
+	// connection there, if anything does.
+	Goroutines int64
 }

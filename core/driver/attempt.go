@@ -143,10 +143,10 @@ func (a *attempt) setup(role string, c cell.Cell) control.Setup {
 		LossAfter: int64(lossAfter),
 	}
 	if role != control.RoleServer {
-		s.CA = a.d.certs.ca
+		s.CA = a.d.certs.CA
 	}
 	if role != control.RoleLoad {
-		s.Cert, s.Key = a.d.certs.cert, a.d.certs.key
+		s.Cert, s.Key = a.d.certs.Cert, a.d.certs.Key
 	}
 	return s
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/netmatrix/netmatrix/core/agent"
+	"github.com/netmatrix/netmatrix/core/authority"
 	"github.com/netmatrix/netmatrix/core/cell"
 	"github.com/netmatrix/netmatrix/core/control"
 	"github.com/netmatrix/netmatrix/core/goplugin"
@@ -64,7 +65,7 @@ type Driver struct {
 	cpus     matrix.CPUs
 	allowed  []int
 	driver   string // SHA-256 of this executable
-	certs    *certificates
+	certs    *authority.Certificates
 	plugins  map[string]*Plugin
 	order    []string
 }
@@ -112,7 +113,7 @@ func New(ctx context.Context, host *goplugin.Host, cfg Config) (*Driver, error) 
 	if d.plugins[cfg.Load.Runtime] == nil {
 		return nil, configErrorf("the load's runtime %s is none of %v", cfg.Load.Runtime, d.order)
 	}
-	if d.certs, err = readCertificates(cfg.Certs); err != nil {
+	if d.certs, err = certificates(cfg.Certs); err != nil {
 		return nil, err
 	}
 	var wg sync.WaitGroup
@@ -123,6 +124,14 @@ func New(ctx context.Context, host *goplugin.Host, cfg Config) (*Driver, error) 
 	}
 	wg.Wait()
 	return d, ctx.Err()
+}
+
+// certificates are those in a folder; empty: new ones for this run.
+func certificates(dir string) (*authority.Certificates, error) {
+	if dir == "" {
+		return authority.New()
+	}
+	return authority.Read(dir)
 }
 
 // Plugins are the plugins in the order given.

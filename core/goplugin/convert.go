@@ -204,13 +204,13 @@ func resultFromProto(r *pb.Result) control.Result {
 func countersToProto(c control.Counters) *pb.Counters {
 	return &pb.Counters{
 		Accepted: c.Accepted, Live: c.Live, Messages: c.Messages, Reads: c.Reads,
-		GcCycles: c.GCCycles, GcNanos: c.GCNanos, Allocs: c.Allocs, Switches: c.Switches,
+		GcCycles: c.GCCycles, GcNanos: c.GCNanos, Allocs: c.Allocs, Switches: c.Switches, Goroutines: c.Goroutines,
 	}
 }
 
 func countersFromProto(c *pb.Counters) control.Counters {
 	return control.Counters{
 		Accepted: c.GetAccepted(), Live: c.GetLive(), Messages: c.GetMessages(), Reads: c.GetReads(),
-		GCCycles: c.GetGcCycles(), GCNanos: c.GetGcNanos(), Allocs: c.GetAllocs(), Switches: c.GetSwitches(),
+		GCCycles: c.GetGcCycles(), GCNanos: c.GetGcNanos(), Allocs: c.GetAllocs(), Switches: c.GetSwitches(), Goroutines: c.GetGoroutines(),
 	}
 }

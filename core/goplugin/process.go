@@ -63,6 +63,10 @@ func (p *Process) Err() error {
 // Stderr is the last 64 KiB that the plugin wrote, also after its death.
 func (p *Process) Stderr() string { return p.child.tail.String() }
 
+// CutLifeline does to the plugin what the death of the driver does to it: its
+// standard input ends. A plugin that keeps the contract exits at once.
+func (p *Process) CutLifeline() { _ = p.child.lifeline.Close() }
+
 // Kill ends the process and all it has started, and waits until it has been
 // reaped. Killing twice, or a process that has ended, does nothing.
 func (p *Process) Kill() { p.child.kill() }

@@ -128,6 +128,16 @@ func TestKillTwice(t *testing.T) {
 	}
 }
 
+// To cut the lifeline is no kill: the plugin ends by itself.
+func TestCutLifeline(t *testing.T) {
+	p := startGood(t, newHost(t))
+	p.CutLifeline()
+	eventually(t, "the plugin is gone", func() bool { return done(p) })
+	if err := p.Err(); err == nil || !strings.Contains(err.Error(), "exited with status 1") {
+		t.Errorf("Err = %v, want an exit of its own accord", err)
+	}
+}
+
 // What a plugin has started goes with it, whichever way it goes.
 func TestDescendantsGoToo(t *testing.T) {
 	for name, end := range map[string]func(*Process){

@@ -76,6 +76,20 @@ func ProcessUsage(pid int) (Usage, error) {
 	return u, nil
 }
 
+// Descriptors is what each open descriptor of a process is, in the kernel's
+// words: "socket:[4711]", "pipe:[4712]", a path.
+func Descriptors(pid int) ([]string, error) {
+	proc, err := procfs.NewProc(pid)
+	if err != nil {
+		return nil, fmt.Errorf("process %d: %w", pid, err)
+	}
+	list, err := proc.FileDescriptorTargets()
+	if err != nil {
+		return nil, fmt.Errorf("descriptors of process %d: %w", pid, err)
+	}
+	return list, nil
+}
+
 // OpenFiles is how many files a process may have open: its soft limit now and
 // the hard one up to which it may raise that.
 func OpenFiles(pid int) (soft, hard uint64, err error) {

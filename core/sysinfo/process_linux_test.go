@@ -3,9 +3,12 @@ package sysinfo_test
 import (
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -97,6 +100,9 @@ func TestProcessThatIsGone(t *testing.T) {
 	if _, err := sysinfo.ProcessUsage(pid); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("ProcessUsage: %v, want not exist", err)
 	}
+	if _, err := sysinfo.Descriptors(pid); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Descriptors: %v, want not exist", err)
+	}
 	if _, _, err := sysinfo.OpenFiles(pid); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("OpenFiles: %v, want ESRCH", err)
 	}
@@ -143,6 +149,29 @@ func TestProcessUsage(t *testing.T) {
 	}
 	if u.RSS < 1<<20 || u.Threads < 2 || u.Voluntary < 1 {
 		t.Errorf("usage of this test %+v, want some memory, threads and switches", u)
+	}
+}
+
+func TestDescriptors(t *testing.T) {
+	f, err := os.Open("/dev/null")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := sysinfo.Descriptors(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(list, "/dev/null") || !slices.ContainsFunc(list, func(d string) bool { return strings.HasPrefix(d, "socket:[") }) {
+		t.Errorf("descriptors %q, want /dev/null and a socket among them", list)
+	}
+	f.Close()
+	ln.Close()
+	if left, err := sysinfo.Descriptors(os.Getpid()); err != nil || len(left) != len(list)-2 {
+		t.Errorf("%d descriptors once two are closed, %v, want %d", len(left), err, len(list)-2)
 	}
 }
 

@@ -42,6 +42,9 @@ func PeakRSS(pid int) (int64, error) { return 0, unsupported("peak memory", pid)
 // ProcessUsage is errors.ErrUnsupported here.
 func ProcessUsage(pid int) (Usage, error) { return Usage{}, unsupported("usage", pid) }
 
+// Descriptors is errors.ErrUnsupported here.
+func Descriptors(pid int) ([]string, error) { return nil, unsupported("descriptors", pid) }
+
 // OpenFiles is how many files this process may have open: its soft limit now
 // and the hard one. For another process it is errors.ErrUnsupported.
 func OpenFiles(pid int) (soft, hard uint64, err error) {

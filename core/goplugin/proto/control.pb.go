@@ -1111,6 +1111,7 @@ type Counters struct {
 	GcNanos       int64                  `protobuf:"varint,6,opt,name=gc_nanos,json=gcNanos,proto3" json:"gc_nanos,omitempty"` // total stop-the-world pause
 	Allocs        int64                  `protobuf:"varint,7,opt,name=allocs,proto3" json:"allocs,omitempty"`                  // heap objects allocated
 	Switches      int64                  `protobuf:"varint,8,opt,name=switches,proto3" json:"switches,omitempty"`              // context switches of the process
+	Goroutines    int64                  `protobuf:"varint,9,opt,name=goroutines,proto3" json:"goroutines,omitempty"`          // alive now, or what holds a connection in another language
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1197,6 +1198,13 @@ func (x *Counters) GetAllocs() int64 {
 func (x *Counters) GetSwitches() int64 {
 	if x != nil {
 		return x.Switches
+	}
+	return 0
+}
+
+func (x *Counters) GetGoroutines() int64 {
+	if x != nil {
+		return x.Goroutines
 	}
 	return 0
 }
@@ -1305,7 +1313,7 @@ const file_control_proto_rawDesc = "" +
 	"\ffirst_errors\x18\x06 \x03(\tR\vfirstErrors\x1a9\n" +
 	"\vCountsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xd8\x01\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xf8\x01\n" +
 	"\bCounters\x12\x1a\n" +
 	"\baccepted\x18\x01 \x01(\x03R\baccepted\x12\x12\n" +
 	"\x04live\x18\x02 \x01(\x03R\x04live\x12\x1a\n" +
@@ -1314,7 +1322,10 @@ const file_control_proto_rawDesc = "" +
 	"\tgc_cycles\x18\x05 \x01(\x03R\bgcCycles\x12\x19\n" +
 	"\bgc_nanos\x18\x06 \x01(\x03R\agcNanos\x12\x16\n" +
 	"\x06allocs\x18\a \x01(\x03R\x06allocs\x12\x1a\n" +
-	"\bswitches\x18\b \x01(\x03R\bswitches2\xe8\x02\n" +
+	"\bswitches\x18\b \x01(\x03R\bswitches\x12\x1e\n" +
+	"\n" +
+	"goroutines\x18\t \x01(\x03R\n" +
+	"goroutines2\xe8\x02\n" +
 	"\x06Plugin\x12J\n" +
 	"\bDescribe\x12\x1b.netmatrix.control.v1.Empty\x1a!.netmatrix.control.v1.Description\x12C\n" +
 	"\aPrepare\x12\x1b.netmatrix.control.v1.Setup\x1a\x1b.netmatrix.control.v1.Ready\x12F\n" +

@@ -1,4 +1,7 @@
-package driver
+// Package authority makes the certificates of a run: an authority that lives as
+// long as the call that makes it, and the certificate of a server that it vouches
+// for. It knows nothing of connections.
+package authority
 
 import (
 	"crypto/ecdsa"
@@ -17,18 +20,19 @@ import (
 	"github.com/netmatrix/netmatrix/core/control"
 )
 
-// certificates are what the ends of a TLS connection need, PEM.
-type certificates struct {
-	ca, cert, key []byte
+// Certificates are what the ends of a TLS connection need, PEM: a server Cert
+// and Key, a client CA.
+type Certificates struct {
+	CA, Cert, Key []byte
 }
 
 // validity is how long certificates made for a run are good for: longer than
 // any run, and begun an hour ago for machines that put their clock back.
 const validity = 30 * 24 * time.Hour
 
-// newCertificates makes an authority for this run and a server certificate of
-// it, ECDSA P-256 both. The authority's key is forgotten at once.
-func newCertificates() (*certificates, error) {
+// New makes an authority and a server certificate of it for
+// control.ServerName, ECDSA P-256 both. The authority's key is forgotten at once.
+func New() (*Certificates, error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
@@ -61,24 +65,20 @@ func newCertificates() (*certificates, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &certificates{
-		ca:   pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: caDER}),
-		cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: serverDER}),
-		key:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}),
+	return &Certificates{
+		CA:   pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: caDER}),
+		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: serverDER}),
+		Key:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}),
 	}, nil
 }
 
-// readCertificates takes ca.pem, cert.pem and key.pem from a folder; empty:
-// new ones are made.
-func readCertificates(dir string) (*certificates, error) {
-	if dir == "" {
-		return newCertificates()
-	}
-	c := &certificates{}
+// Read takes ca.pem, cert.pem and key.pem from a folder.
+func Read(dir string) (*Certificates, error) {
+	c := &Certificates{}
 	for _, f := range []struct {
 		name string
 		into *[]byte
-	}{{"ca.pem", &c.ca}, {"cert.pem", &c.cert}, {"key.pem", &c.key}} {
+	}{{"ca.pem", &c.CA}, {"cert.pem", &c.Cert}, {"key.pem", &c.Key}} {
 		b, err := os.ReadFile(filepath.Join(dir, f.name))
 		if err != nil {
 			return nil, fmt.Errorf("certificates: %s must hold ca.pem, cert.pem (for the name %s) and key.pem: %w", dir, control.ServerName, err)
