@@ -2,7 +2,6 @@ package stdnet
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"net"
 	"sync"
@@ -19,35 +18,20 @@ const lingerTime = time.Second
 // output that waits for the write pump, so one lock serves both: it guards that
 // output and makes the session's calls serial.
 type conn struct {
+	runner
 	socket  *net.TCPConn
-	session transport.Session
-	waker   transport.Waker // nil: the session is none
-	clock   func() int64
-	dialled bool          // reads on, whatever output is pending
-	asked   chan struct{} // holds one: Wake is due at once
-	ended   chan struct{} // closed when over is set
-	in      []byte        // the read pump's
+	dialled bool   // reads on, whatever output is pending
+	in      []byte // the read pump's
 
-	mu      sync.Mutex
 	pending []byte    // output that the write pump has not taken yet
 	sending bool      // it waits for the network with what it has taken
-	over    bool      // the session is not called any more, but for Close
-	err     error     // what Close will say
 	work    sync.Cond // for the write pump: pending or over has changed
 	sent    sync.Cond // for the read pump: sending has ended
 }
 
 func newConn(g *group, socket *net.TCPConn, s transport.Session, dialled bool) *conn {
-	c := &conn{
-		socket:  socket,
-		session: s,
-		clock:   g.config.Clock,
-		dialled: dialled,
-		asked:   make(chan struct{}, 1),
-		ended:   make(chan struct{}),
-		in:      make([]byte, g.config.ReadBuffer),
-	}
-	c.waker, _ = s.(transport.Waker)
+	c := &conn{socket: socket, dialled: dialled, in: make([]byte, g.config.ReadBuffer)}
+	c.init(g, s)
 	c.work.L, c.sent.L = &c.mu, &c.mu
 	return c
 }
@@ -60,7 +44,7 @@ func (c *conn) run() {
 	var pumps sync.WaitGroup
 	pumps.Go(c.send)
 	if c.waker != nil {
-		pumps.Go(c.wake)
+		pumps.Go(func() { c.wake(c.wakeOnce) })
 	}
 	c.read()
 	pumps.Wait()
@@ -126,6 +110,18 @@ func (c *conn) send() {
 	c.socket.SetReadDeadline(time.Now().Add(lingerTime))
 }
 
+// wakeOnce makes one call of Wake, unless the session is over.
+func (c *conn) wakeOnce() (next int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return 0
+	}
+	out, next, err := c.waker.Wake(c.pending)
+	c.take(out, err)
+	return next
+}
+
 // take keeps what a call of the session returned. With the lock held.
 func (c *conn) take(out []byte, err error) {
 	if len(out) > 0 {
@@ -137,17 +133,8 @@ func (c *conn) take(out []byte, err error) {
 	}
 	if err != nil {
 		c.end(err)
+		c.work.Signal()
 	}
-}
-
-// end is the end of the session. With the lock held.
-func (c *conn) end(err error) {
-	c.over = true
-	if !errors.Is(err, transport.ErrDone) {
-		c.err = err
-	}
-	close(c.ended)
-	c.work.Signal()
 }
 
 // fail is the end of the connection: what is pending cannot be sent any more.
@@ -155,6 +142,7 @@ func (c *conn) end(err error) {
 func (c *conn) fail(err error) {
 	if !c.over {
 		c.end(err)
+		c.work.Signal()
 	}
 	c.err = cmp.Or(c.err, err)
 	c.pending = nil

@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/netmatrix/netmatrix/core/transport"
@@ -15,22 +16,37 @@ import (
 type group struct {
 	config     transport.Config
 	addrs      []string
+	send       int // socket buffers granted to the first socket, bytes
+	receive    int
 	goroutines sync.WaitGroup
 	done       chan struct{} // closed by Close
 
 	mu     sync.Mutex
 	closed bool
-	conns  map[*conn]struct{}
+	conns  map[member]struct{}
 }
 
-var _ transport.Group = (*group)(nil)
+// member is one connection or one datagram socket.
+type member interface {
+	run() // until its session had its Close
+	ask() // has Wake called soon; from any goroutine
+	cut() // has run return soon; from any goroutine
+}
+
+var (
+	_ transport.Group    = (*group)(nil)
+	_ transport.Buffered = (*group)(nil)
+)
 
 func newGroup(c transport.Config) *group {
-	return &group{config: c, done: make(chan struct{}), conns: make(map[*conn]struct{})}
+	return &group{config: c, done: make(chan struct{}), conns: make(map[member]struct{})}
 }
 
 // Addrs implements transport.Group.
 func (g *group) Addrs() []string { return slices.Clone(g.addrs) }
+
+// Buffers implements transport.Buffered.
+func (g *group) Buffers() (send, receive int) { return g.send, g.receive }
 
 // Live implements transport.Group.
 func (g *group) Live() int {
@@ -66,11 +82,19 @@ func (g *group) Close() error {
 // serve accepts on ln until the group is closed.
 func (g *group) serve(ln *net.TCPListener, session func() transport.Session) {
 	g.addrs = []string{ln.Addr().String()}
+	g.send, g.receive = granted(ln)
 	g.goroutines.Go(func() {
 		<-g.done
 		ln.Close()
 	})
 	g.goroutines.Go(func() { g.accept(ln, session) })
+}
+
+// answer serves all that send to socket with one session.
+func (g *group) answer(socket *net.UDPConn, s transport.Session) {
+	g.addrs = []string{socket.LocalAddr().String()}
+	g.send, g.receive = granted(socket)
+	g.start(newDatagrams(g, socket, s, false))
 }
 
 // accept makes a connection of whatever arrives. An error passes, unless the
@@ -104,17 +128,24 @@ func (g *group) dial(addrs []string, sessions []transport.Session) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range sockets {
+	for i, s := range sockets {
 		g.addrs = append(g.addrs, s.LocalAddr().String())
+		if i == 0 {
+			g.send, g.receive = granted(s.(syscall.Conn))
+		}
 	}
 	for i, s := range sockets {
-		g.start(newConn(g, s, sessions[i], true))
+		if socket, ok := s.(*net.UDPConn); ok {
+			g.start(newDatagrams(g, socket, sessions[i], true))
+		} else {
+			g.start(newConn(g, s.(*net.TCPConn), sessions[i], true))
+		}
 	}
 	return nil
 }
 
 // start hands c to a goroutine of its own, which closes it in the end.
-func (g *group) start(c *conn) {
+func (g *group) start(c member) {
 	g.mu.Lock()
 	g.conns[c] = struct{}{}
 	if g.closed { // accepted while Close went through the others

@@ -24,12 +24,22 @@ func listen(c transport.Config) (*net.TCPListener, error) {
 	return ln.(*net.TCPListener), nil
 }
 
+// listenDatagrams returns a socket that takes datagrams.
+func listenDatagrams(c transport.Config) (*net.UDPConn, error) {
+	lc := net.ListenConfig{Control: control(c)}
+	pc, err := lc.ListenPacket(context.Background(), "udp", c.Address)
+	if err != nil {
+		return nil, err
+	}
+	return pc.(*net.UDPConn), nil
+}
+
 // dialAll connects n sockets, one after another. It returns all or none.
-func dialAll(c transport.Config, addrs []string, n int) (_ []*net.TCPConn, err error) {
+func dialAll(c transport.Config, addrs []string, n int) (_ []net.Conn, err error) {
 	if len(addrs) == 0 && n > 0 {
 		return nil, errors.New("no address to connect to")
 	}
-	sockets := make([]*net.TCPConn, 0, n)
+	sockets := make([]net.Conn, 0, n)
 	defer func() {
 		if err != nil {
 			for _, s := range sockets {
@@ -39,13 +49,27 @@ func dialAll(c transport.Config, addrs []string, n int) (_ []*net.TCPConn, err e
 	}()
 	d := net.Dialer{Control: control(c)}
 	for i := range n {
-		s, err := d.Dial("tcp", addrs[i%len(addrs)])
+		s, err := d.Dial(c.Network, addrs[i%len(addrs)])
 		if err != nil {
 			return nil, fmt.Errorf("connection %d of %d: %w", i+1, n, err)
 		}
-		sockets = append(sockets, s.(*net.TCPConn))
+		sockets = append(sockets, s)
 	}
 	return sockets, nil
+}
+
+// granted are the buffers of a socket, in bytes as the kernel counts them; 0 where
+// it does not say.
+func granted(socket syscall.Conn) (send, receive int) {
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return 0, 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		send, _ = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_SNDBUF)
+		receive, _ = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF)
+	})
+	return send, receive
 }
 
 // control sets the socket buffers before listen or connect, where the receive

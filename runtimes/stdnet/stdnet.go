@@ -9,6 +9,7 @@
 package stdnet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -35,11 +36,10 @@ func (*Runtime) Info() transport.Info {
 	return transport.Info{
 		Name:    "stdnet",
 		Version: "net@" + runtime.Version(),
-		Models:  map[string]string{"shared": "the Go runtime's one network poller, GOMAXPROCS N"},
+		Models:  map[string]string{"shared": "the Go runtime's one network poller, GOMAXPROCS N; one udp socket, read by one pump"},
 		Lacks: []transport.Lack{
 			{Axis: "execution", Value: "goroutine", Why: "a goroutine per connection over package net is what coroutine is"},
 			{Axis: "io_model", Value: "sharded", Why: "package net has one runtime poller for the whole process"},
-			{Axis: "protocol", Value: "udp", Why: "this version of the runtime carries tcp only"},
 			{Axis: "load_wait", Value: "busy", Why: "package net parks a goroutine that waits for input and cannot poll instead"},
 		},
 	}
@@ -51,11 +51,19 @@ func (*Runtime) Listen(c transport.Config, session func() transport.Session) (tr
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
+	g := newGroup(c)
+	if c.Network == "udp" {
+		socket, err := listenDatagrams(c)
+		if err != nil {
+			return nil, err // says what, where and why
+		}
+		g.answer(socket, session())
+		return g, nil
+	}
 	ln, err := listen(c)
 	if err != nil {
-		return nil, err // says what, where and why
+		return nil, err
 	}
-	g := newGroup(c)
 	g.serve(ln, session)
 	return g, nil
 }
@@ -82,8 +90,9 @@ func (*Runtime) Dial(c transport.Config, addrs []string, sessions []transport.Se
 
 // prepare fills in what c leaves open, and refuses what this runtime lacks.
 func prepare(c transport.Config) (transport.Config, error) {
-	if c.Network != "" && c.Network != "tcp" {
-		return c, fmt.Errorf("network %s: stdnet carries tcp only in this version", c.Network)
+	c.Network = cmp.Or(c.Network, "tcp")
+	if c.Network != "tcp" && c.Network != "udp" {
+		return c, fmt.Errorf("network %s: stdnet carries tcp and udp", c.Network)
 	}
 	if c.Execution != "" && c.Execution != "callback" {
 		return c, fmt.Errorf("execution %s: stdnet has callback only; coroutine is package net with a goroutine per connection", c.Execution)

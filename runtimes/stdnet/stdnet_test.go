@@ -159,7 +159,7 @@ func TestRefusesWhatItLacks(t *testing.T) {
 	tests := map[string]transport.Config{
 		"goroutine": {Execution: "goroutine"},
 		"sharded":   {IOModel: "sharded", Threads: 2},
-		"udp":       {Network: "udp"},
+		"unix":      {Network: "unix"},
 	}
 	for word, c := range tests {
 		if _, err := New().Listen(c, nil); err == nil || !strings.Contains(err.Error(), word) {
