@@ -6,6 +6,7 @@ import (
 	"github.com/netmatrix/netmatrix/core/protocol"
 	"github.com/netmatrix/netmatrix/core/protocol/tcp"
 	"github.com/netmatrix/netmatrix/core/protocol/udp"
+	"github.com/netmatrix/netmatrix/core/protocol/websocket"
 )
 
 // Protocols returns every protocol, in the order reports show them.
@@ -13,6 +14,8 @@ func Protocols() []protocol.Protocol {
 	return []protocol.Protocol{
 		tcp.Protocol(),
 		udp.Protocol(),
+		websocket.Protocol(),
 		tcp.Secure(),
+		websocket.Secure(),
 	}
 }

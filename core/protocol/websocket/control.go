@@ -32,7 +32,7 @@ func (c *codec) control(op ws.OpCode, payload []byte, used int, out []byte) (msg
 		// The answer repeats the code, if there is one.
 		out = c.appendFrame(out, ws.OpClose, payload[:min(len(payload), 2)], nil)
 		c.ready, c.over = false, protocol.ErrClosed
-		return nil, 0, out, c.over
+		return nil, used, out, c.over
 	}
 	return nil, used, out, nil
 }

@@ -37,25 +37,24 @@ func parseHead(head []byte) (first string, f fields, err error) {
 	f = make(fields)
 	for i, line := range lines[:len(lines)-2] { // the last two are empty
 		line = strings.TrimSuffix(line, "\r")
+		if strings.ContainsFunc(line, isControl) {
+			return "", nil, errors.New("control character in the head")
+		}
 		if i == 0 {
 			first = line
 			continue
 		}
 		name, value, ok := strings.Cut(line, ":")
-		value = strings.Trim(value, " \t")
-		switch {
-		case !ok || !isToken(name): // a folded line too begins with no token
+		if !ok || !isToken(name) { // so begins a folded line, too
 			return "", nil, errors.New("header line without a name")
-		case strings.ContainsFunc(value, isControl):
-			return "", nil, errors.New("control character in a header")
 		}
 		name = strings.ToLower(name)
-		f[name] = append(f[name], value)
+		f[name] = append(f[name], strings.Trim(value, " \t"))
 	}
 	return first, f, nil
 }
 
-// one is the value of a field that is there exactly once.
+// one is the value of a field that is there exactly once, else empty.
 func (f fields) one(name string) (value string, ok bool) {
 	if len(f[name]) != 1 {
 		return "", false

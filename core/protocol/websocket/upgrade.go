@@ -75,6 +75,8 @@ func checkRequest(request []byte) (key string, r *refusal) {
 	target, proto, _ := strings.Cut(rest, " ")
 	_, host := f.one("host")
 	key, _ = f.one("sec-websocket-key")
+	wants, _ := f.one("sec-websocket-version")
+	length, _ := f.one("content-length")
 	nonce, err := base64.StdEncoding.Strict().DecodeString(key)
 	switch {
 	case !isToken(method) || target == "" || proto != "HTTP/1.1":
@@ -87,11 +89,11 @@ func checkRequest(request []byte) (key string, r *refusal) {
 		return "", upgradeRequired("no Upgrade to websocket")
 	case !f.lists("connection", "upgrade"):
 		return "", badRequest("no Upgrade among what Connection lists")
-	case len(f["sec-websocket-version"]) != 1 || f["sec-websocket-version"][0] != version:
+	case wants != version:
 		return "", upgradeRequired("Sec-WebSocket-Version is not " + version)
 	case err != nil || len(nonce) != nonceBytes:
 		return "", badRequest("Sec-WebSocket-Key is not 16 bytes in base64")
-	case f["transfer-encoding"] != nil || f["content-length"] != nil && !f.lists("content-length", "0"):
+	case f["transfer-encoding"] != nil || f["content-length"] != nil && length != "0":
 		return "", badRequest("request with a body")
 	}
 	return key, nil
