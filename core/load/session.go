@@ -90,6 +90,11 @@ func (s *session) Data(in, out []byte) ([]byte, error) {
 				err = wrong
 			}
 		}
+		if err != nil && s.l.cfg.Protocol.Datagram {
+			// Anyone can send to the socket: one bad datagram ends nothing.
+			s.wrong(control.CountContent, err.Error())
+			break
+		}
 		if err != nil {
 			return out, s.finish(err, now)
 		}
