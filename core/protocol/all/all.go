@@ -4,6 +4,7 @@ package all
 
 import (
 	"github.com/netmatrix/netmatrix/core/protocol"
+	"github.com/netmatrix/netmatrix/core/protocol/http1"
 	"github.com/netmatrix/netmatrix/core/protocol/tcp"
 	"github.com/netmatrix/netmatrix/core/protocol/udp"
 	"github.com/netmatrix/netmatrix/core/protocol/websocket"
@@ -17,5 +18,7 @@ func Protocols() []protocol.Protocol {
 		websocket.Protocol(),
 		tcp.Secure(),
 		websocket.Secure(),
+		http1.Protocol(),
+		http1.Secure(),
 	}
 }
