@@ -6,6 +6,7 @@ import (
 	"github.com/netmatrix/netmatrix/core/control"
 	"github.com/netmatrix/netmatrix/core/protocol"
 	"github.com/netmatrix/netmatrix/core/protocol/tcp"
+	"github.com/netmatrix/netmatrix/core/protocol/udp"
 )
 
 // In steady state a call allocates nothing: whole or cut, in batches, and with
@@ -20,7 +21,7 @@ func TestNothingAllocatesOnceWarm(t *testing.T) {
 		"stream":     {tcp.Protocol(), false, 1 << 20},
 		"stream cut": {tcp.Protocol(), false, 100},
 		"batch":      {tcp.Protocol(), true, 1 << 20},
-		"datagrams":  {datagrams(), false, payload},
+		"datagrams":  {udp.Protocol(), false, payload},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, Config{Protocol: tc.protocol, Batch: tc.batch, Window: window, Payload: payload, Work: 3, LossAfter: 1 << 50}, 1).verified()

@@ -6,13 +6,14 @@ import (
 
 	"github.com/netmatrix/netmatrix/core/control"
 	"github.com/netmatrix/netmatrix/core/message"
+	"github.com/netmatrix/netmatrix/core/protocol/udp"
 )
 
 const lossAfter = 2 * ms
 
 func datagramRig(t *testing.T, clients, window int) *rig {
 	t.Helper()
-	return newRig(t, Config{Protocol: datagrams(), Clients: clients, Window: window, LossAfter: lossAfter}, 1)
+	return newRig(t, Config{Protocol: udp.Protocol(), Clients: clients, Window: window, LossAfter: lossAfter}, 1)
 }
 
 func TestDatagrams(t *testing.T) {

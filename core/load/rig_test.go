@@ -11,7 +11,6 @@ import (
 	"github.com/netmatrix/netmatrix/core/echo"
 	"github.com/netmatrix/netmatrix/core/hist"
 	"github.com/netmatrix/netmatrix/core/message"
-	"github.com/netmatrix/netmatrix/core/protocol"
 	"github.com/netmatrix/netmatrix/core/protocol/tcp"
 )
 
@@ -308,19 +307,4 @@ func histogram(t *testing.T, y control.Tally) *hist.Histogram {
 		t.Fatal(err)
 	}
 	return h
-}
-
-// datagrams is a protocol whose unit is the datagram itself.
-func datagrams() protocol.Protocol {
-	end := func() protocol.Codec { return bare{} }
-	return protocol.Protocol{Name: "datagrams", Network: "udp", MaxPayload: 65507, Datagram: true, Mirror: true, Server: end, Client: end}
-}
-
-type bare struct{}
-
-func (bare) Open(out []byte) ([]byte, error)      { return out, nil }
-func (bare) Ready() bool                          { return true }
-func (bare) Append(out, head, body []byte) []byte { return append(append(out, head...), body...) }
-func (bare) Next(in, out []byte) (msg []byte, used int, o []byte, err error) {
-	return in, len(in), out, nil
 }
