@@ -25,7 +25,7 @@ import (
 
 // faultAt is the message at which a faulty session goes wrong: past the checked
 // exchanges of Prepare, early in the plan.
-const faultAt = 1000
+const faultAt = 50
 
 // faults are plugins that go wrong, by the name of the executable. The test
 // binary is all of them: plugins take no flags and get no environment, so a
