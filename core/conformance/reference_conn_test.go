@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/netmatrix/netmatrix/core/transport"
@@ -27,6 +28,7 @@ type referenceConn struct {
 	broken  bool  // nothing can be sent any more
 	cause   error // what Close is to say
 	from    net.Addr
+	refused time.Time // when the first refusal came since the last datagram
 	timer   *time.Timer
 	next    int64
 }
@@ -102,10 +104,14 @@ func (c *referenceConn) transmit(out []byte) {
 	for len(out) > 0 {
 		d := out[:min(size, len(out))]
 		out = out[len(d):]
-		if c.group.dialled {
-			c.socket.Write(d)
-		} else {
+		switch {
+		case c.group.dialled:
+			c.socket.Write(d) // a refusal takes this one too; it is tried no second time
+		case c.from != nil:
 			c.socket.WriteTo(d, c.from)
+		default:
+			c.fail(errors.New("a datagram for nobody"))
+			c.socket.Close()
 		}
 	}
 }
@@ -164,7 +170,7 @@ func (c *referenceConn) fail(err error) {
 
 func (c *referenceConn) read() {
 	size := c.group.config.ReadBuffer
-	if size == 0 {
+	if size == 0 || c.socket != nil && !c.faults.cutsShort {
 		size = 64 << 10
 	}
 	buf := make([]byte, size)
@@ -172,7 +178,7 @@ func (c *referenceConn) read() {
 		n, from, err := c.receive(buf)
 		c.mu.Lock()
 		if n > 0 && !c.over && !(c.faults.losesTail && n < len(buf) && n%11 == 0) {
-			c.from = from
+			c.from, c.refused = from, time.Time{}
 			c.returned(c.session.Data(buf[:n], nil))
 			if c.faults.wakesOnData {
 				c.mu.Unlock()
@@ -180,8 +186,12 @@ func (c *referenceConn) read() {
 				c.mu.Lock()
 			}
 		}
-		if err != nil {
+		if err != nil && !c.outlives(err) {
 			c.ended(err)
+			c.mu.Unlock()
+			return
+		}
+		if c.socket != nil && c.over && !c.faults.staysOpen {
 			c.mu.Unlock()
 			return
 		}
@@ -199,6 +209,17 @@ func (c *referenceConn) receive(buf []byte) (n int, from net.Addr, err error) {
 		return n, nil, err
 	}
 	return c.socket.ReadFrom(buf)
+}
+
+// outlives reports whether err is a refusal that is not the end yet.
+func (c *referenceConn) outlives(err error) bool {
+	if c.socket == nil || !errors.Is(err, syscall.ECONNREFUSED) || c.faults.givesUp {
+		return false
+	}
+	if c.refused.IsZero() {
+		c.refused = time.Now()
+	}
+	return c.faults.neverGivesUp || time.Since(c.refused) < time.Second
 }
 
 // ended takes the peer's end, or an error, of reading. The lock is held.

@@ -39,6 +39,10 @@ type faults struct {
 	takesAll     bool // does not refuse what it lacks
 	keepsDialled bool // a refused Dial leaves the others open
 	joins        bool // sends one call's output as one datagram
+	cutsShort    bool // reads datagrams into a buffer they may not fit
+	staysOpen    bool // a datagram socket outlives its session
+	givesUp      bool // one refused datagram is the end
+	neverGivesUp bool // refused datagrams never are
 }
 
 func (r *reference) Info() transport.Info {

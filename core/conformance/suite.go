@@ -40,7 +40,7 @@ type Case struct {
 func Cases() []Case {
 	var all []Case
 	for _, chapter := range [][]Case{
-		streamCases, endingCases, flowCases, wakeCases, groupCases, socketCases, datagramCases,
+		streamCases, endingCases, flowCases, wakeCases, groupCases, socketCases, datagramCases, datagramWholeCases, datagramEndingCases,
 	} {
 		all = append(all, chapter...)
 	}

@@ -25,12 +25,19 @@ var ErrDone = errors.New("done")
 //
 // After an error (ErrDone too) the runtime sends what the call returned, shuts
 // its sending side, drops what the peer still sends for one second at most,
-// and closes.
+// and closes. With datagrams there is no side to shut and no End: it closes.
+//
+// A datagram may get lost, but not by the runtime: what the socket has no room
+// for is kept. One refused by the peer's machine is lost like any other; a dialled
+// session ends with an error when more are refused a second later and none has
+// arrived in between.
 type Session interface {
 	// Open is called once, first, when the connection is established.
 	Open(out []byte) ([]byte, error)
 	// Data hands over what arrived: a stream cut anywhere, or exactly one
-	// datagram. An answer to a datagram goes to the address it came from.
+	// datagram, whole and not empty. An answer to a datagram goes to the address
+	// it came from. A listening datagram session has nobody else to send to, so
+	// what it returns from Open or Wake ends it with an error.
 	Data(in, out []byte) ([]byte, error)
 	// End says that the peer sends no more. What it returns is sent, then the
 	// runtime goes on as after ErrDone.

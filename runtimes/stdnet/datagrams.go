@@ -20,7 +20,7 @@ const (
 	// refusedFor is how long a dialled end stands being told that nobody
 	// listens. One datagram that met a closed port is one that was lost; when
 	// none arrives for so long and more are refused, there is nobody.
-	refusedFor = 500 * time.Millisecond
+	refusedFor = time.Second
 )
 
 var errNobodyAsked = errors.New("the session sends before a datagram has come: it has nobody to send to")
