@@ -19,6 +19,9 @@ import (
 // one recorder.
 const recordersPerThread = 4
 
+// answerTime is left of a call's deadline for its answer.
+const answerTime = time.Second
+
 // loader is the dialling side of a prepared agent.
 type loader struct {
 	load   *load.Load
@@ -116,8 +119,11 @@ func (d *loader) measure(ctx context.Context, plan []control.Slice) (control.Res
 		case <-timer.C:
 		}
 		// A round trip longer than the drain may have been seen: give the last
-		// ones four times as long, once.
+		// ones four times as long, once, as far as the driver waits for it.
 		more := 4*d.load.LongestRTT() - d.setup.DrainFor
+		if deadline, ok := ctx.Deadline(); ok {
+			more = min(more, int64(time.Until(deadline)-answerTime))
+		}
 		if extended || more <= 0 {
 			return d.load.Result()
 		}

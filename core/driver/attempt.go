@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -181,12 +182,12 @@ func (a *attempt) before(ctx context.Context) *blame {
 
 func (a *attempt) measure(ctx context.Context) *blame {
 	a.step = "measurement"
-	limit := length(a.plan) + a.d.timeouts.Drain + a.d.timeouts.Measure
+	limit := length(a.plan) + a.drainLimit() + a.d.timeouts.Measure
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	res, err := a.load.proc.Measure(ctx, a.plan)
 	if err != nil {
-		if ctx.Err() == context.DeadlineExceeded {
+		if errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("no result within %v, which is the plan, the drain and %v: %w", limit, a.d.timeouts.Measure, err)
 		}
 		return a.charge(a.load, fmt.Errorf("%s by %s: %w", a.step, a.load.name, err))
@@ -196,6 +197,16 @@ func (a *attempt) measure(ctx context.Context) *blame {
 	}
 	a.result = res
 	return nil
+}
+
+// longestDrain bounds the wait for round trips that were seen to take long.
+const longestDrain = time.Minute
+
+// drainLimit is how long the load may wait for what is in flight at the end:
+// four times the longest round trip it can have seen, as it does.
+func (a *attempt) drainLimit() time.Duration {
+	drain := a.d.timeouts.Drain
+	return max(drain, min(4*(length(a.plan)+drain), longestDrain))
 }
 
 func (a *attempt) after(ctx context.Context) *blame {

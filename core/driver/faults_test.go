@@ -67,6 +67,8 @@ var faults = map[string]func(){
 			return out
 		})
 	},
+	"drops-1-in-150":   func() { serve(nil, drop(150)) },
+	"drops-1-in-20":    func() { serve(nil, drop(20)) },
 	"hangs-starting":   func() { select {} },
 	"exits-starting":   func() { fmt.Fprintln(os.Stderr, "no licence found"); os.Exit(3) },
 	"prints-first":     func() { fmt.Println("Welcome to my runtime!"); serve(nil, nil) },
@@ -105,6 +107,16 @@ type spoiled struct {
 
 func (r *spoiled) Listen(c transport.Config, session func() transport.Session) (transport.Group, error) {
 	return r.Runtime.Listen(c, func() transport.Session { return &spoiledSession{session(), r} })
+}
+
+// drop answers all but every nth message.
+func drop(every int64) func(n int64, out []byte) []byte {
+	return func(n int64, out []byte) []byte {
+		if n%every == 0 {
+			return out[:0]
+		}
+		return out
+	}
 }
 
 type spoiledSession struct {
@@ -235,6 +247,9 @@ func TestFaultyPluginCostsOneRecord(t *testing.T) {
 			}
 			if good.Status != record.OK || good.Metrics.RoundTrips == 0 {
 				t.Errorf("the good contender: %s, %s", good.Status, good.Reason)
+			}
+			if c.placement == cell.Split && c.status == record.Failed && (good.Attempt != 2 || !strings.Contains(good.Detail, c.plugin)) {
+				t.Errorf("the good contender, attempt %d, does not say why there were more than one: %q", good.Attempt, good.Detail)
 			}
 			again := measure(t, d, trial(c.placement, "good"))
 			if again[0].Status != record.OK {

@@ -47,7 +47,7 @@ func (d *Driver) Run(ctx context.Context, t Trial) ([]record.Record, error) {
 		}
 		left = append(left, c)
 	}
-	if err := d.together(ctx, t, left, 1, done); err != nil {
+	if err := d.together(ctx, t, left, try{number: 1}, done); err != nil {
 		return nil, err
 	}
 	recs := make([]record.Record, len(t.Contenders))
@@ -57,9 +57,19 @@ func (d *Driver) Run(ctx context.Context, t Trial) ([]record.Record, error) {
 	return recs, nil
 }
 
-func (d *Driver) together(ctx context.Context, t Trial, left []cell.Contender, attempt int, done map[cell.Contender]record.Record) error {
-	for ; len(left) > 0; attempt++ {
-		recs, bl := d.attempt(ctx, t, left, attempt)
+// try is one of the attempts at a trial.
+type try struct {
+	number int    // from 1
+	after  string // why the one before came to nothing
+}
+
+func (x try) next(why error) try {
+	return try{x.number + 1, fmt.Sprintf("attempt %d came to nothing: %v", x.number, why)}
+}
+
+func (d *Driver) together(ctx context.Context, t Trial, left []cell.Contender, x try, done map[cell.Contender]record.Record) error {
+	for len(left) > 0 {
+		recs, bl := d.attempt(ctx, t, left, x)
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
@@ -78,25 +88,26 @@ func (d *Driver) together(ctx context.Context, t Trial, left []cell.Contender, a
 			if errors.Is(bl.err, control.ErrUnsupported) {
 				status = record.Unsupported
 			}
-			rec := d.newRecord(t, c, attempt, status, bl.err.Error())
+			rec := d.newRecord(t, c, x.number, status, bl.err.Error())
 			rec.Detail = bl.detail
 			done[c] = rec
-			left = slices.DeleteFunc(slices.Clone(left), func(x cell.Contender) bool { return x == c })
+			left = slices.DeleteFunc(slices.Clone(left), func(k cell.Contender) bool { return k == c })
 		default:
 			for _, c := range left {
-				if err := d.together(ctx, t, []cell.Contender{c}, attempt+1, done); err != nil {
+				if err := d.together(ctx, t, []cell.Contender{c}, x.next(bl.err), done); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
+		x = x.next(bl.err)
 	}
 	return nil
 }
 
 // attempt is one try with the given contenders, in fresh processes that are all
 // gone when it returns.
-func (d *Driver) attempt(ctx context.Context, t Trial, contenders []cell.Contender, number int) ([]record.Record, *blame) {
+func (d *Driver) attempt(ctx context.Context, t Trial, contenders []cell.Contender, x try) ([]record.Record, *blame) {
 	started := time.Now().UTC()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -116,7 +127,8 @@ func (d *Driver) attempt(ctx context.Context, t Trial, contenders []cell.Contend
 	a.stop(ctx)
 	recs := make([]record.Record, len(contenders))
 	for i, c := range contenders {
-		recs[i] = a.record(i, c, number)
+		recs[i] = a.record(i, c, x.number)
+		recs[i].Detail = x.after
 		recs[i].StartedAt = started.Format(time.RFC3339Nano)
 	}
 	return recs, nil

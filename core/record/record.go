@@ -37,7 +37,7 @@ type Record struct {
 	StartedAt string    `json:"started_at"` // RFC 3339, UTC
 	Status    string    `json:"status"`
 	Reason    string    `json:"reason,omitempty"`
-	Detail    string    `json:"detail,omitempty"` // the end of a failed plugin's stderr
+	Detail    string    `json:"detail,omitempty"` // the end of a failed plugin's stderr; if good at a later attempt, why not before
 	Cell      cell.Cell `json:"cell"`
 
 	Metrics    *Metrics          `json:"metrics,omitempty"`
