@@ -15,9 +15,10 @@ type head struct {
 	chunked    bool
 	close      bool // Connection
 	keepAlive  bool // Connection
-	hosts      int
-	expects    bool // anything
-	continues  bool // 100-continue
+	hosts      int  // how many
+	oddHost    bool // one of them is malformed
+	waits      bool // Expect: 100-continue
+	expects    bool // Expect, anything else
 	badTrailer bool // it announces what decides where a body ends
 }
 
@@ -70,12 +71,8 @@ func (h *head) read(in []byte, first func(line []byte) *fault) (used int, f *fau
 func (h *head) field(name, value []byte) *fault {
 	switch {
 	case is(name, "host"):
-		if h.hosts++; h.hosts > 1 {
-			return bad("more than one Host")
-		}
-		if !all(value, inHost) {
-			return bad("malformed Host")
-		}
+		h.hosts++
+		h.oddHost = h.oddHost || !all(value, inHost)
 	case is(name, "content-length"):
 		return h.contentLength(value)
 	case is(name, "transfer-encoding"):
@@ -84,8 +81,9 @@ func (h *head) field(name, value []byte) *fault {
 		h.close = h.close || lists(value, "close")
 		h.keepAlive = h.keepAlive || lists(value, "keep-alive")
 	case is(name, "expect"):
-		h.expects = h.expects || len(value) > 0
-		h.continues = h.continues || lists(value, "100-continue")
+		waits := is(value, "100-continue")
+		h.waits = h.waits || waits
+		h.expects = h.expects || !waits && len(value) > 0
 	case is(name, "trailer"):
 		h.badTrailer = h.badTrailer || lists(value, "content-length") || lists(value, "transfer-encoding") || lists(value, "trailer")
 	}

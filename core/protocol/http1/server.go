@@ -82,7 +82,7 @@ func (s *server) begin(out []byte) []byte {
 	default:
 		s.answer = answer
 	}
-	if r.continues && !r.old && (r.chunked || r.length > 0) {
+	if r.waits && !r.old && (r.chunked || r.length > 0) {
 		out = append(out, goOn...)
 	}
 	return out
@@ -159,7 +159,11 @@ func (r *request) judge() *fault {
 	switch {
 	case r.hosts == 0 && !r.old:
 		return bad("missing Host")
-	case r.expects && !r.continues:
+	case r.hosts > 1:
+		return bad("more than one Host")
+	case r.oddHost:
+		return bad("malformed Host")
+	case r.expects:
 		return &fault{417, "unknown expectation"}
 	case !r.isEcho:
 		return &fault{404, "there is nothing but " + path}
