@@ -1,5 +1,5 @@
 // Package compare turns records into what may be said of them: spreads over
-// trials and ratios paired by round. It knows records and numbers; it must not
+// trials, ratios paired by round, and verdicts in words. It knows records and numbers; it must not
 // know how a report looks.
 package compare
 
