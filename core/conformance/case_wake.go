@@ -229,21 +229,13 @@ func isSerial(e *Env) {
 			},
 		}
 	})
-	for range 3 {
-		e.beside(func() error {
-			for range 500 {
-				g.Wake()
-				runtime.Gosched()
-			}
-			return nil
-		})
-	}
 	e.each(conns, func(i int) error {
 		c, err := e.peerTo(g.Addrs()[0])
 		if err != nil {
 			return err
 		}
 		for k := range rounds {
+			g.Wake() // all sessions, from the goroutine of each peer
 			if err := exchange(c, text(uint64(k), 500)); err != nil {
 				return err
 			}

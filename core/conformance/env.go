@@ -47,7 +47,9 @@ func newEnv(t T, v Variant, r transport.Runtime) *Env {
 	now := time.Now()
 	e := &Env{T: t, Runtime: r, Variant: v, ctx: t.Context(), deadline: now.Add(limit), start: now}
 	e.settleProcess()
-	goroutines, descriptors := runtime.NumGoroutine(), openDescriptors()
+	// Goroutines that have done their work are counted until they are gone.
+	goroutines := int(e.still(5*time.Millisecond, func() int64 { return int64(runtime.NumGoroutine()) }))
+	descriptors := openDescriptors()
 	t.Cleanup(func() {
 		e.finish()
 		e.audit(goroutines, descriptors)
@@ -177,17 +179,17 @@ func (e *Env) until(cond func() bool, format string, args ...any) {
 	}
 }
 
-// still waits until count has stood for a tenth of a second, and returns it.
-func (e *Env) still(count *atomic.Int64) int64 {
+// still waits until count has stood for a while, and returns it.
+func (e *Env) still(while time.Duration, count func() int64) int64 {
 	e.Helper()
-	last, since := count.Load(), e.clock()
+	last, since := count(), e.clock()
 	e.until(func() bool {
 		now := e.clock()
-		if got := count.Load(); got != last {
+		if got := count(); got != last {
 			last, since = got, now
 		}
-		return now-since > int64(100*time.Millisecond)
-	}, "a count stands still")
+		return now-since > int64(while)
+	}, "a count stands still for %v", while)
 	return last
 }
 

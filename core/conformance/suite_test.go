@@ -41,23 +41,35 @@ func TestFaultsAreFound(t *testing.T) {
 		{"DialRefused", faults{keepsDialled: true}},
 		{"DatagramCut", faults{joins: true}},
 	} {
-		if raceEnabled && c.faults.unserialised {
-			continue // the race detector finds it, and fails this test
+		if raceEnabled && (c.faults.unserialised || c.faults.reusesBuffer) {
+			continue // the race detector finds these, and fails this test
 		}
 		t.Run(c.by, func(t *testing.T) {
-			cases := conformance.Cases()
-			i := slices.IndexFunc(cases, func(k conformance.Case) bool { return k.Name == c.by })
-			if i < 0 {
-				t.Fatalf("there is no case %s", c.by)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-			defer cancel()
-			r := &reference{faults: c.faults}
-			if err := cases[i].Check(ctx, conformance.Variants(r.Info())[0], r); err == nil {
+			if !found(t, c.by, &reference{faults: c.faults}) {
 				t.Errorf("a runtime with the fault passes: %+v", c.faults)
 			}
 		})
 	}
+}
+
+// found tries a case a few times: some faults show only when the peer is slow
+// or two calls coincide.
+func found(t *testing.T, by string, r *reference) bool {
+	t.Helper()
+	cases := conformance.Cases()
+	i := slices.IndexFunc(cases, func(k conformance.Case) bool { return k.Name == by })
+	if i < 0 {
+		t.Fatalf("there is no case %s", by)
+	}
+	for range 10 {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		err := cases[i].Check(ctx, conformance.Variants(r.Info())[0], r)
+		cancel()
+		if err != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func TestCasesAreNamedOnce(t *testing.T) {
