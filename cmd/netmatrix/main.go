@@ -25,6 +25,7 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitTrials      = 3 // finished; some trials failed, are invalid or (bench) unsupported
+	exitConformance = 4 // verify: a rule is broken
 	exitInterrupted = 130
 )
 
@@ -62,6 +63,7 @@ func endings() []os.Signal {
 
 func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 	var trials *trialsError
+	var conformance *conformanceError
 	var bad *matrix.Error
 	var illegal *cell.Error
 	var usage *usageError
@@ -77,6 +79,9 @@ func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 	case errors.As(err, &trials):
 		fmt.Fprintln(stderr, "netmatrix:", err)
 		return exitTrials
+	case errors.As(err, &conformance):
+		fmt.Fprintln(stderr, "netmatrix:", err)
+		return exitConformance
 	case errors.As(err, &bad), errors.As(err, &illegal), errors.As(err, &usage), errors.As(err, &config):
 		fmt.Fprintln(stderr, "netmatrix:", err)
 		return exitUsage
@@ -129,8 +134,8 @@ goroutines, for a given load. It runs every cell of a matrix in fresh
 processes and reports only what the numbers allow.
 
 Exit codes: 0 all good, 1 it failed, 2 usage or config, 3 finished but some
-trials failed or are invalid (bench: or unsupported), 130 interrupted with
-results kept.`,
+trials failed or are invalid (bench: or unsupported), 4 a plugin breaks the
+contract, 130 interrupted with results kept.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownCommand,
@@ -139,6 +144,6 @@ results kept.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%v\nSee '%s --help'.", err, c.CommandPath())
 	})
-	root.AddCommand(newRun(), newResume(), newPlan(), newBench(), newReport(), newRuntimes(), newDoctor())
+	root.AddCommand(newRun(), newResume(), newPlan(), newBench(), newReport(), newRuntimes(), newVerify(), newDoctor())
 	return root
 }
