@@ -42,7 +42,7 @@ func dial(ctx context.Context, rt transport.Runtime, p protocol.Protocol, s cont
 	c := config(p, s)
 	c.Busy = s.Busy
 	if s.Role == control.RoleLoad {
-		c.Execution = cell.Callback
+		c.Execution = loadExecution(rt.Info())
 	}
 	recorders := 1
 	if c.Threads > 1 || c.Execution == cell.Goroutine {
@@ -76,6 +76,15 @@ func dial(ctx context.Context, rt transport.Runtime, p protocol.Protocol, s cont
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
+}
+
+// loadExecution is how a load runs: by callbacks, which cost least, where the
+// runtime has them. A cell's execution is the server's.
+func loadExecution(info transport.Info) string {
+	if lack(info, "execution", cell.Callback) != "" {
+		return cell.Goroutine
+	}
+	return cell.Callback
 }
 
 // verify waits for the checked exchanges.
