@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/netmatrix/netmatrix/core/cell"
+	"github.com/netmatrix/netmatrix/core/control"
 	"github.com/netmatrix/netmatrix/core/driver"
 	"github.com/netmatrix/netmatrix/core/matrix"
 	"github.com/netmatrix/netmatrix/core/record"
@@ -24,6 +25,7 @@ import (
 // spelt with a unit.
 type benchFlags struct {
 	file, payload, check   string
+	gaps                   string
 	runtimes               []string
 	cell                   cell.Cell
 	execution              string
@@ -44,7 +46,8 @@ With several --runtime the contenders are alive side by side and the load
 switches between them; colocated, one is measured after another.`,
 		Example: `  netmatrix bench --runtime rawpoll --payload 1KiB --clients 16 --window 16
   netmatrix bench --runtime rawpoll/callback,coroutine/goroutine | jq .metrics.rtt_us
-  netmatrix bench --runtime all --placement colocated --io-model sharded --threads 2`,
+  netmatrix bench --runtime all --placement colocated --io-model sharded --threads 2
+  netmatrix bench --runtime all --rate 10000 --gaps exponential`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
@@ -59,6 +62,8 @@ switches between them; colocated, one is measured after another.`,
 	fl.StringVar(&f.cell.IOModel, "io-model", cell.Shared, "shared or sharded")
 	fl.IntVar(&f.cell.Threads, "threads", 1, "IO threads of the server")
 	fl.Int64Var(&f.cell.Work, "work", 0, "`operations` the server does for each echo")
+	fl.Float64Var(&f.cell.Rate, "rate", 0, "round trips a `second` to offer over all clients, an open loop; 0: as fast as answers come")
+	fl.StringVar(&f.gaps, "gaps", "", "between the messages of --rate: fixed (default) or exponential, drawn from the seed")
 	fl.StringVar(&f.cell.Pattern, "pattern", cell.Stream, "stream or batch")
 	fl.StringVar(&f.cell.Placement, "placement", cell.Split, "split or colocated")
 	fl.StringVar(&f.cell.LoadWait, "load-wait", cell.Busy, "whether the load polls (busy) or sleeps (sleep)")
@@ -79,6 +84,7 @@ func completeAxes(c *cobra.Command) {
 	for _, axis := range []string{"execution", "protocol", "io_model", "pattern", "placement", "load_wait", "address_family"} {
 		_ = c.RegisterFlagCompletionFunc(strings.ReplaceAll(axis, "_", "-"), cobra.FixedCompletions(cell.Values(axis), cobra.ShellCompDirectiveNoFileComp))
 	}
+	_ = c.RegisterFlagCompletionFunc("gaps", cobra.FixedCompletions([]string{control.GapsFixed, control.GapsExponential}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("runtime", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		file, _ := c.Flags().GetString("file")
 		m, err := matrix.Load(file)
@@ -155,7 +161,7 @@ func measure(ctx context.Context, d *driver.Driver, t driver.Trial, out, talk io
 func (f *benchFlags) trial() (driver.Trial, error) {
 	t := driver.Trial{
 		RunID: "bench", Group: "bench", Order: 1, Round: 1,
-		Warmup: f.warmup, Measure: f.measure, Seed: f.seed,
+		Warmup: f.warmup, Measure: f.measure, Gaps: f.gaps, Seed: f.seed,
 	}
 	var err error
 	for _, size := range []struct {
@@ -172,6 +178,15 @@ func (f *benchFlags) trial() (driver.Trial, error) {
 		t.CheckAll = true
 	default:
 		return t, usagef("--check: %q is neither sample nor all", f.check)
+	}
+	switch f.gaps {
+	case "":
+	case control.GapsFixed, control.GapsExponential:
+		if f.cell.Rate == 0 {
+			return t, usagef("--gaps: a closed loop has none: give a --rate too")
+		}
+	default:
+		return t, usagef("--gaps: %q is neither %s nor %s", f.gaps, control.GapsFixed, control.GapsExponential)
 	}
 	if f.warmup < 0 || f.measure < 10*time.Millisecond || f.measure > time.Hour || f.warmup > time.Hour {
 		return t, usagef("--warmup %v --measure %v: warm-up lies within 0 and 1h, measuring within 10ms and 1h", f.warmup, f.measure)

@@ -51,7 +51,7 @@ func dial(ctx context.Context, rt transport.Runtime, p protocol.Protocol, s cont
 	var err error
 	d.load, err = load.New(load.Config{
 		Protocol: p, Payload: s.Cell.Payload, Clients: s.Cell.Clients, Window: s.Cell.Window,
-		Batch: s.Cell.Pattern == cell.Batch, Work: s.Cell.Work,
+		Batch: s.Cell.Pattern == cell.Batch, Work: s.Cell.Work, Rate: s.Cell.Rate, Gaps: s.Gaps,
 		Seed: s.Seed, CheckAll: s.CheckAll, LossAfter: s.LossAfter,
 		Shards: recorders, Clock: c.Clock,
 		TargetCPU: d.targetCPU, OwnCPU: ownCPU, Working: d.working,

@@ -35,6 +35,12 @@ const (
 	RoleBoth   = "both"   // both ends on the same IO threads (colocated)
 )
 
+// The gaps between the messages that an open loop offers.
+const (
+	GapsFixed       = "fixed"       // all alike
+	GapsExponential = "exponential" // as of independent users
+)
+
 // Plugin is what a transport plugin does for the driver. One call runs at a
 // time, each with a deadline after which the driver kills the process. The
 // order is Describe, Prepare, Inspect, Measure, Inspect, Stop; a plugin may be
@@ -76,7 +82,8 @@ type Setup struct {
 	Cert     []byte
 	Key      []byte
 	Targets  []Target // role load: whom to talk to
-	Seed     uint64   // of message bodies and of the choice of checked echoes
+	Gaps     string   // between the messages of an open loop: GapsFixed (default) or GapsExponential
+	Seed     uint64   // of message bodies, of the choice of checked echoes and of exponential gaps
 	CheckAll bool     // check the whole body of every echo, not of 1 in 64
 	Busy     bool     // the load polls without sleeping
 	// LossAfter is when an unanswered datagram counts as lost; DrainFor is how
@@ -132,9 +139,9 @@ type Sample struct {
 // Tally is what the load saw of one target over the whole plan.
 type Tally struct {
 	RTT         []byte // HdrHistogram V2 (compressed) of the counted slices, nanoseconds
-	Intended    []byte // open loop: from the intended time of sending
-	Slip        []byte // open loop: from the intended to the actual time of sending
-	MaxRTT      int64  // exact, of the counted slices
+	Intended    []byte // open loop: of the same round trips, from the intended time of sending
+	Slip        []byte // open loop: of the same, from the intended to the actual time of sending
+	MaxRTT      int64  // exact, of the counted slices; open loop: of Intended
 	Counts      map[string]int64
 	FirstErrors []string // the first five, in words
 }
@@ -152,6 +159,11 @@ const (
 	CountUnfinished  = "unfinished"  // messages still unanswered after the drain
 	CountOverRange   = "over_range"  // RTTs above the histogram's top, clamped
 	CountReads       = "reads"       // Data calls: messages per read = received ÷ reads
+
+	// Open loop only. Offered, over the whole plan, is sent and unsent.
+	CountUnsent  = "unsent"  // messages that were due and found no place in the window in time
+	CountBlocked = "blocked" // messages sent that had to wait for a place in the window
+	CountTardy   = "tardy"   // messages sent late in counted slices though they had a place: the load's fault
 )
 
 // Counters are a plugin's own counts since its start; -1 where it cannot tell.

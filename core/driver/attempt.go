@@ -137,7 +137,7 @@ func (a *attempt) setup(role string, c cell.Cell) control.Setup {
 	s := control.Setup{
 		Role: role, Cell: c,
 		Send: a.trial.SendBuffer, Receive: a.trial.RecvBuffer,
-		Seed: a.trial.Seed, CheckAll: a.trial.CheckAll,
+		Gaps: a.trial.Gaps, Seed: a.trial.Seed, CheckAll: a.trial.CheckAll,
 		Busy:     c.LoadWait == cell.Busy,
 		DrainFor: int64(a.d.timeouts.Drain),
 		// A datagram on loopback is answered in microseconds or not at all.
@@ -192,7 +192,7 @@ func (a *attempt) measure(ctx context.Context) *blame {
 		}
 		return a.charge(a.load, fmt.Errorf("%s by %s: %w", a.step, a.load.name, err))
 	}
-	if err := checkResult(res, a.plan, len(a.servers)); err != nil {
+	if err := checkResult(res, a.plan, len(a.servers), a.cell.Rate > 0); err != nil {
 		return a.charge(a.load, fmt.Errorf("%s by %s: the result makes no sense: %w", a.step, a.load.name, err))
 	}
 	a.result = res

@@ -34,6 +34,9 @@ func Command(t Trial, c cell.Contender) string {
 	if s.Rate > 0 {
 		flag("rate", s.Rate)
 	}
+	if t.Gaps != "" {
+		flag("gaps", t.Gaps)
+	}
 	if t.SendBuffer > 0 {
 		flag("send-buffer", t.SendBuffer)
 	}

@@ -12,7 +12,7 @@ import (
 
 // checkResult refuses a result that no honest load can have: what does not fit
 // the plan, or figures that contradict each other.
-func checkResult(r control.Result, plan []control.Slice, targets int) error {
+func checkResult(r control.Result, plan []control.Slice, targets int, open bool) error {
 	if len(r.Slices) != len(plan) || len(r.Targets) != targets {
 		return fmt.Errorf("%d slices and %d targets instead of %d and %d", len(r.Slices), len(r.Targets), len(plan), targets)
 	}
@@ -37,6 +37,9 @@ func checkResult(r control.Result, plan []control.Slice, targets int) error {
 		}
 		if h.Count() > counted[t] {
 			return fmt.Errorf("target %d: %d RTTs of %d round trips", t, h.Count(), counted[t])
+		}
+		if err := checkOpenLoop(tally, h.Count(), open); err != nil {
+			return fmt.Errorf("target %d: %w", t, err)
 		}
 		if counted[t] > tally.Counts[control.CountReceived] {
 			return fmt.Errorf("target %d: %d round trips counted, %d echoes received", t, counted[t], tally.Counts[control.CountReceived])
@@ -99,8 +102,12 @@ func (a *attempt) record(i int, c cell.Contender, number int) record.Record {
 	tally := a.result.Targets[i]
 	cost := a.cost(i)
 	rec.Metrics = a.metrics(tally, cost)
+	if a.cell.Rate > 0 {
+		rec.Metrics.OpenLoop = a.openLoop(i)
+	}
 	rec.Errors = maps.Clone(tally.Counts)
-	for _, k := range []string{control.CountSent, control.CountReceived, control.CountReads, control.CountOverRange} {
+	for _, k := range []string{control.CountSent, control.CountReceived, control.CountReads, control.CountOverRange,
+		control.CountUnsent, control.CountBlocked, control.CountTardy} {
 		delete(rec.Errors, k)
 	}
 	rec.Messages = tally.FirstErrors
@@ -157,15 +164,28 @@ func (a *attempt) cost(target int) cost {
 }
 
 func (a *attempt) metrics(t control.Tally, c cost) *record.Metrics {
-	m := &record.Metrics{ElapsedSeconds: seconds(c.elapsed), Slices: c.slices, RTTHistogram: t.RTT, OverRange: t.Counts[control.CountOverRange]}
+	m := &record.Metrics{ElapsedSeconds: seconds(c.elapsed), Slices: c.slices, RTTHistogram: t.RTT, RTTFrom: record.FromSent, OverRange: t.Counts[control.CountOverRange]}
+	if a.cell.Rate > 0 {
+		m.RTTHistogram, m.RTTFrom = t.Intended, record.FromIntended
+	}
 	for _, s := range c.slices {
 		m.RoundTrips += s.RoundTrips
 	}
 	m.RoundTripsPerSecond = float64(m.RoundTrips) / m.ElapsedSeconds
 	m.PayloadMiBPerSecond = 2 * float64(a.cell.Payload) * m.RoundTripsPerSecond / (1 << 20)
-	h, err := hist.Decode(t.RTT) // checked before
+	m.RTT = distribution(m.RTTHistogram)
+	if m.RTT != nil {
+		m.RTT.Max = micros(t.MaxRTT) // exact
+	}
+	return m
+}
+
+// distribution is what an encoded histogram, which was checked before, shows in
+// microseconds; nil without samples.
+func distribution(histogram []byte) *record.RTT {
+	h, err := hist.Decode(histogram)
 	if err != nil || h.Count() == 0 {
-		return m
+		return nil
 	}
 	at := func(p float64) *float64 {
 		if !h.PercentileAllowed(p) {
@@ -174,11 +194,10 @@ func (a *attempt) metrics(t control.Tally, c cost) *record.Metrics {
 		us := micros(h.Percentile(p))
 		return &us
 	}
-	m.RTT = &record.RTT{
+	return &record.RTT{
 		P50: at(50), P95: at(95), P99: at(99), P999: at(99.9),
-		Max: micros(t.MaxRTT), Mean: h.Mean() / 1e3, Count: h.Count(),
+		Max: micros(h.Max()), Mean: h.Mean() / 1e3, Count: h.Count(),
 	}
-	return m
 }
 
 // process is the cost of one process: its CPU time over a window of time and a
@@ -225,7 +244,12 @@ func (a *attempt) validity(i int, rec record.Record) record.Validity {
 	if cpus > 0 && a.cell.Threads > cpus {
 		v.Flags = append(v.Flags, record.FlagOversubscribed)
 	}
-	if rec.Load != nil && rec.Load.WorkingPercent != nil && *rec.Load.WorkingPercent > loadBoundPercent &&
+	if stalled(rec.Metrics.Slices) {
+		v.Flags = append(v.Flags, record.FlagStalled)
+	}
+	// Of an open loop the throughput is no bound: it is what was offered, or the
+	// trial is invalid.
+	if a.cell.Rate == 0 && rec.Load != nil && rec.Load.WorkingPercent != nil && *rec.Load.WorkingPercent > loadBoundPercent &&
 		rec.Server.CPUPercent != nil && *rec.Server.CPUPercent < saturatedPercent*float64(min(a.cell.Threads, max(cpus, 1))) {
 		v.Flags = append(v.Flags, record.FlagLoadBound)
 	}
@@ -238,6 +262,18 @@ const (
 	loadBoundPercent = 80
 	saturatedPercent = 90
 )
+
+// stalled reports whether a slice passed without an echo although the trial as a
+// whole had at least ten for each.
+func stalled(counted []record.Slice) bool {
+	var trips int64
+	empty := false
+	for _, s := range counted {
+		trips += s.RoundTrips
+		empty = empty || s.RoundTrips == 0
+	}
+	return empty && trips >= 10*int64(len(counted))
+}
 
 // lossLimitPercent is the share of datagrams that may be lost. Whatever is lost
 // holds its place in the window until it is given up, so beyond this the figures
@@ -260,8 +296,12 @@ func (a *attempt) faults(i int, trips int64) []string {
 		list = append(list, text)
 	}
 	if lost, sent := n[control.CountLost], n[control.CountSent]; lost*100 > sent*lossLimitPercent {
-		list = append(list, fmt.Sprintf("%d of %d datagrams were lost (%.2f %%), over the limit of %d %%",
-			lost, sent, 100*float64(lost)/float64(sent), lossLimitPercent))
+		text := fmt.Sprintf("%d of %d datagrams were lost (%.2f %%), over the limit of %d %%",
+			lost, sent, 100*float64(lost)/float64(sent), lossLimitPercent)
+		if late := n[control.CountLate]; late > 0 {
+			text += fmt.Sprintf("; %d of them were answered, but later than %v", late, lossAfter)
+		}
+		list = append(list, text)
 	}
 	if s.before.Accepted >= 0 && (s.before.Accepted != int64(a.cell.Clients) || s.before.Live != int64(a.cell.Clients)) {
 		list = append(list, fmt.Sprintf("the server accepted %d connections, %d live, instead of %d", s.before.Accepted, s.before.Live, a.cell.Clients))
@@ -269,6 +309,7 @@ func (a *attempt) faults(i int, trips int64) []string {
 	if answered := s.after.Messages - s.before.Messages; s.before.Messages >= 0 && (answered < n[control.CountReceived] || answered > n[control.CountSent]) {
 		list = append(list, fmt.Sprintf("the server answered %d messages, but the load sent %d and had %d echoes", answered, n[control.CountSent], n[control.CountReceived]))
 	}
+	list = append(list, a.offBeat(i, trips)...)
 	if trips == 0 {
 		list = append(list, "no echo arrived within the counted time")
 	}

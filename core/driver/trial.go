@@ -22,6 +22,7 @@ type Trial struct {
 	Contenders             []cell.Contender
 	Warmup, Measure        time.Duration // for each contender
 	SendBuffer, RecvBuffer int           // socket buffers to ask for, bytes; 0: the kernel's own
+	Gaps                   string        // of an open loop; control.GapsFixed by default
 	Seed                   uint64
 	CheckAll               bool
 }

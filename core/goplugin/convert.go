@@ -113,6 +113,7 @@ func setupToProto(s control.Setup) *pb.Setup {
 		Targets: each(s.Targets, func(t control.Target) *pb.Target {
 			return &pb.Target{Name: t.Name, Addrs: t.Addrs, Pid: int64(t.PID)}
 		}),
+		Gaps:      s.Gaps,
 		Seed:      s.Seed,
 		CheckAll:  s.CheckAll,
 		Busy:      s.Busy,
@@ -135,6 +136,7 @@ func setupFromProto(s *pb.Setup) control.Setup {
 		Targets: each(s.GetTargets(), func(t *pb.Target) control.Target {
 			return control.Target{Name: t.GetName(), Addrs: t.GetAddrs(), PID: int(t.GetPid())}
 		}),
+		Gaps:      s.GetGaps(),
 		Seed:      s.GetSeed(),
 		CheckAll:  s.GetCheckAll(),
 		Busy:      s.GetBusy(),

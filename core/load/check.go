@@ -17,22 +17,22 @@ func (s *session) receive(msg []byte, now int64) error {
 	if !ok || h.Client != s.id {
 		return s.foreign(msg)
 	}
-	sentAt, ok := s.flight.next(h.Seq)
+	sentAt, slip, ok := s.flight.next(h.Seq)
 	if !ok {
 		return s.outOfTurn(msg, h, now)
 	}
-	s.answer(msg, h, now-sentAt)
+	s.answer(msg, h, now-sentAt, slip)
 	return nil
 }
 
 // outOfTurn takes an echo that does not answer the oldest message.
 func (s *session) outOfTurn(msg []byte, h message.Header, now int64) error {
-	sentAt, ok := s.flight.take(h.Seq)
+	sentAt, slip, ok := s.flight.take(h.Seq)
 	switch {
 	case !ok:
 		return s.unasked(h)
 	case s.l.cfg.Protocol.Datagram:
-		s.answer(msg, h, now-sentAt)
+		s.answer(msg, h, now-sentAt, slip)
 	default:
 		s.seen.received++
 		s.wrong(control.CountOrder, fmt.Sprintf("client %d: the echo of message %d overtook an older one", s.id, h.Seq))
@@ -40,10 +40,10 @@ func (s *session) outOfTurn(msg []byte, h message.Header, now int64) error {
 	return nil
 }
 
-// answer enters the echo of a message that was in flight for rttNanos, if it is
-// right: its length and the work's result always, its body when it was chosen
+// answer enters the echo of a message that was in flight for rttNanos and had
+// been sent slipNanos late, if it is right: its length and the work's result always, its body when it was chosen
 // or nothing is counted yet.
-func (s *session) answer(msg []byte, h message.Header, rttNanos int64) {
+func (s *session) answer(msg []byte, h message.Header, rttNanos, slipNanos int64) {
 	s.seen.received++
 	if len(msg) != s.l.cfg.Payload || h.Result != s.l.work.Result(s.id, h.Seq) || s.checks(h.Seq) && !s.l.bodies.Equal(msg, s.id, h.Seq) {
 		s.differs(msg, h)
@@ -51,7 +51,7 @@ func (s *session) answer(msg []byte, h message.Header, rttNanos int64) {
 	}
 	s.seen.good++
 	if !s.l.cfg.Batch || s.flight.n == 0 {
-		s.seen.add(rttNanos)
+		s.seen.add(rttNanos, slipNanos)
 	}
 }
 

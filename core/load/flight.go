@@ -11,11 +11,13 @@ type flight struct {
 	n    int // messages in flight
 }
 
-// run is n messages with consecutive sequence numbers, sent at once.
+// run is n messages with consecutive sequence numbers, sent at once and, in an
+// open loop, due at once.
 type run struct {
 	first  uint32
 	n      int
 	sentAt int64
+	slip   int64 // how much earlier they were due
 }
 
 // push adds n messages from sequence number first on.
@@ -28,9 +30,12 @@ func (f *flight) push(first uint32, n int, sentAt int64) {
 		f.runs = f.runs[:copy(f.runs, f.runs[f.head:])]
 		f.head = 0
 	}
-	f.runs = append(f.runs, run{first, n, sentAt})
+	f.runs = append(f.runs, run{first: first, n: n, sentAt: sentAt})
 	f.n += n
 }
+
+// last are the n runs that were pushed last, to be changed.
+func (f *flight) last(n int) []run { return f.runs[len(f.runs)-n:] }
 
 // oldest is the run that was sent first; nil: nothing is in flight.
 func (f *flight) oldest() *run {
@@ -41,22 +46,18 @@ func (f *flight) oldest() *run {
 }
 
 // next takes the oldest message out if it is the one asked for.
-func (f *flight) next(seq uint32) (sentAt int64, ok bool) {
-	if f.head == len(f.runs) {
-		return 0, false
+func (f *flight) next(seq uint32) (sentAt, slip int64, ok bool) {
+	if f.head == len(f.runs) || f.runs[f.head].first != seq {
+		return 0, 0, false
 	}
 	r := &f.runs[f.head]
-	if r.first != seq {
-		return 0, false
-	}
-	sentAt = r.sentAt
 	r.first++
 	r.n--
 	f.n--
 	if r.n == 0 {
 		f.drop()
 	}
-	return sentAt, true
+	return r.sentAt, r.slip, true // drop leaves them in place
 }
 
 // drop moves on from the oldest run, which is empty.
@@ -77,14 +78,14 @@ func (f *flight) lose() run {
 
 // take takes a message out of the middle; ok is false when it is not in flight.
 // It is the rare way: a stream keeps the order and datagrams mostly do.
-func (f *flight) take(seq uint32) (sentAt int64, ok bool) {
+func (f *flight) take(seq uint32) (sentAt, slip int64, ok bool) {
 	for i := f.head; i < len(f.runs); i++ {
 		r := &f.runs[i]
 		at := seq - r.first // wraps to a huge number when seq is before first
 		if at >= uint32(r.n) {
 			continue
 		}
-		sentAt = r.sentAt
+		sentAt, slip = r.sentAt, r.slip
 		f.n--
 		r.n--
 		switch before := int(at); {
@@ -95,11 +96,11 @@ func (f *flight) take(seq uint32) (sentAt int64, ok bool) {
 		case before == 0:
 			r.first++
 		case before < r.n:
-			after := run{seq + 1, r.n - before, sentAt}
+			after := run{seq + 1, r.n - before, sentAt, slip}
 			r.n = before
 			f.runs = slices.Insert(f.runs, i+1, after)
 		}
-		return sentAt, true
+		return sentAt, slip, true
 	}
-	return 0, false
+	return 0, 0, false
 }

@@ -53,12 +53,12 @@ func TestFlightAgainstMap(t *testing.T) {
 				delete(model, seqs[0])
 			default:
 				seq := seqs[rng.IntN(len(seqs))]
-				at, ok := f.take(seq)
+				at, _, ok := f.take(seq)
 				if !ok || at != model[seq] {
 					t.Fatalf("seed %d step %d: take(%d) = %d, %t; want %d", seed, step, seq, at, ok, model[seq])
 				}
 				delete(model, seq)
-				if _, ok := f.take(seq); ok {
+				if _, _, ok := f.take(seq); ok {
 					t.Fatalf("seed %d step %d: message %d was taken twice", seed, step, seq)
 				}
 			}
@@ -73,7 +73,7 @@ func TestFlightTakesOnlyWhatItHolds(t *testing.T) {
 	var f flight
 	f.push(10, 5, 1)
 	for _, seq := range []uint32{0, 9, 15, math.MaxUint32} {
-		if at, ok := f.take(seq); ok {
+		if at, _, ok := f.take(seq); ok {
 			t.Errorf("take(%d) = %d from messages 10 to 14", seq, at)
 		}
 	}

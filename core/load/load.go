@@ -4,14 +4,16 @@
 // comes from outside.
 //
 // A Load follows a plan of slices. Each slice talks to one target; a session
-// whose target's slice it is refills its window, the others wait for their
-// turn. A round trip belongs to the slice its echo arrived in, by the clock
+// whose target's slice it is refills its window (closed loop) or sends by a
+// schedule fixed beforehand (open loop), the others wait for their turn. A round
+// trip belongs to the slice its echo arrived in, by the clock
 // read when the bytes were handed over.
 package load
 
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -29,6 +31,11 @@ type Config struct {
 	Window   int   // most messages in flight on one connection
 	Batch    bool  // send a whole window, wait for all of it, RTT per window
 	Work     int64 // operations the server does for each message
+	// Rate is how many messages a second are offered to a target over all its
+	// clients, however fast the answers come: an open loop. Window then bounds
+	// what is in flight, and in batch whole windows are offered. 0: closed loop.
+	Rate     float64
+	Gaps     string // control.GapsFixed (default) or control.GapsExponential
 	Seed     uint64
 	CheckAll bool // check every body, not 1 in 64
 	// LossAfter is the time after which an unanswered datagram is lost; 0: never.
@@ -44,6 +51,14 @@ type Config struct {
 	TargetCPU func(target int) int64
 	OwnCPU    func() int64
 	Working   func() int64
+}
+
+// unit is how many messages are sent at once at least.
+func (c *Config) unit() int {
+	if c.Batch {
+		return c.Window
+	}
+	return 1
 }
 
 // Load is one measurement of one or more targets.
@@ -75,6 +90,10 @@ func New(cfg Config, targets int) (*Load, error) {
 		return nil, fmt.Errorf("load: payload %d lies outside %d to %d", cfg.Payload, message.HeaderBytes, cfg.Protocol.MaxPayload)
 	case cfg.Clock == nil:
 		return nil, errors.New("load: no clock")
+	case !(cfg.Rate >= 0) || math.IsInf(cfg.Rate, 0):
+		return nil, fmt.Errorf("load: a rate of %g messages a second: it must be 0 (closed loop) or more", cfg.Rate)
+	case cfg.Gaps != "" && cfg.Gaps != control.GapsFixed && cfg.Gaps != control.GapsExponential:
+		return nil, fmt.Errorf("load: gaps %q are neither %s nor %s", cfg.Gaps, control.GapsFixed, control.GapsExponential)
 	}
 	l := &Load{
 		cfg:         cfg,
@@ -88,7 +107,7 @@ func New(cfg Config, targets int) (*Load, error) {
 	l.waiting.Store(all)
 	l.loud.Store(all)
 	for range min(max(cfg.Shards, 1), cfg.Clients) {
-		l.recorders = append(l.recorders, newRecorder(targets))
+		l.recorders = append(l.recorders, newRecorder(targets, cfg.Rate > 0))
 	}
 	for t := range targets {
 		list := make([]*session, cfg.Clients)
@@ -179,7 +198,7 @@ func (l *Load) Result() (control.Result, error) {
 	if p == nil {
 		return control.Result{}, errors.New("load: not started")
 	}
-	total := newRecorder(len(l.sessions))
+	total := newRecorder(len(l.sessions), l.cfg.Rate > 0)
 	total.begin(len(p.slices))
 	for _, r := range l.recorders {
 		r.addTo(total)

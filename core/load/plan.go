@@ -14,8 +14,8 @@ import (
 // that threads agree on a slice without talking to each other.
 type plan struct {
 	slices []control.Slice
-	start  []int64   // of each slice, and the end of the last
-	turns  [][]int64 // by target: the starts of its slices that follow another target's
+	start  []int64  // of each slice, and the end of the last
+	turns  [][]turn // by target
 
 	cfg      *Config
 	nextEdge atomic.Int64 // the next time at which clocks are to be read
@@ -25,6 +25,12 @@ type plan struct {
 	seen  int     // edges passed
 	reads []clock // one for each edge passed
 	final []int64 // CPU clock of each target once all are idle
+}
+
+// turn is a stretch of the plan on one target: one slice, or several in a row.
+type turn struct {
+	start, end int64
+	before     int64 // how long the target's turns before this one took
 }
 
 // edge is a time at which clocks are read: the start of a slice, the start of
@@ -50,7 +56,7 @@ func newPlan(slices []control.Slice, targets int) (*plan, error) {
 			return nil, fmt.Errorf("load: slice %d of the plan makes no sense: target %d of %d, length %d ns, settle %d ns", i, s.Target, targets, s.Length, s.Settle)
 		}
 	}
-	return &plan{slices: slices, turns: make([][]int64, targets)}, nil
+	return &plan{slices: slices, turns: make([][]turn, targets)}, nil
 }
 
 // begin lays the plan on the clock, starting at now, and passes the first edge.
@@ -59,9 +65,7 @@ func (p *plan) begin(now int64, cfg *Config) {
 	at := now
 	for i, s := range p.slices {
 		p.start = append(p.start, at)
-		if i == 0 || p.slices[i-1].Target != s.Target {
-			p.turns[s.Target] = append(p.turns[s.Target], at)
-		}
+		p.extend(i, at)
 		p.edges = append(p.edges, edge{at, i, false}, edge{at + s.Settle, i, true})
 		at += s.Length
 	}
@@ -72,6 +76,22 @@ func (p *plan) begin(now int64, cfg *Config) {
 		p.final[t] = unread
 	}
 	p.pass(now)
+}
+
+// extend adds slice i, which starts at a time, to the turns of its target.
+func (p *plan) extend(i int, at int64) {
+	s := p.slices[i]
+	turns := p.turns[s.Target]
+	last := len(turns) - 1
+	if i > 0 && p.slices[i-1].Target == s.Target {
+		turns[last].end += s.Length
+		return
+	}
+	t := turn{start: at, end: at + s.Length}
+	if last >= 0 {
+		t.before = turns[last].before + turns[last].end - turns[last].start
+	}
+	p.turns[s.Target] = append(turns, t)
 }
 
 // end is the time at which sending stops.
@@ -93,8 +113,8 @@ func (p *plan) at(i int, now int64) int {
 // nextTurn is the start of the target's next slice after now, or the plan's end.
 func (p *plan) nextTurn(target int, now int64) int64 {
 	for _, t := range p.turns[target] {
-		if t > now {
-			return t
+		if t.start > now {
+			return t.start
 		}
 	}
 	return p.end()

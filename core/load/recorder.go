@@ -11,9 +11,12 @@ import (
 // recorder takes what some of the sessions saw. It is locked once a call, not
 // once a message.
 type recorder struct {
-	mu      sync.Mutex
-	slices  []counts
-	rtt     []*hist.Histogram  // by target, of the counted slices
+	mu     sync.Mutex
+	slices []counts
+	rtt    []*hist.Histogram // by target, of the counted slices
+	// Of an open loop, by target too, and of the same round trips.
+	intended, slip []*hist.Histogram
+
 	counts  []map[string]int64 // by target: control.Count…, but for the busiest
 	traffic []traffic          // by target
 }
@@ -28,12 +31,27 @@ type counts struct {
 // traffic counts every message to and from one target.
 type traffic struct {
 	sent, received, lost, reads int64
+	unsent, blocked, tardy      int64
 }
 
-func newRecorder(targets int) *recorder {
+func (t *traffic) add(x traffic) {
+	t.sent += x.sent
+	t.received += x.received
+	t.lost += x.lost
+	t.reads += x.reads
+	t.unsent += x.unsent
+	t.blocked += x.blocked
+	t.tardy += x.tardy
+}
+
+func newRecorder(targets int, open bool) *recorder {
 	r := &recorder{traffic: make([]traffic, targets)}
 	for range targets {
 		r.rtt = append(r.rtt, hist.New())
+		if open {
+			r.intended = append(r.intended, hist.New())
+			r.slip = append(r.slip, hist.New())
+		}
 		r.counts = append(r.counts, make(map[string]int64))
 	}
 	return r
@@ -79,10 +97,11 @@ func (r *recorder) addTo(total *recorder) {
 		for k, n := range r.counts[t] {
 			total.counts[t][k] += n
 		}
-		total.traffic[t].sent += r.traffic[t].sent
-		total.traffic[t].received += r.traffic[t].received
-		total.traffic[t].lost += r.traffic[t].lost
-		total.traffic[t].reads += r.traffic[t].reads
+		total.traffic[t].add(r.traffic[t])
+	}
+	for t := range r.intended {
+		total.intended[t].Merge(r.intended[t])
+		total.slip[t].Merge(r.slip[t])
 	}
 }
 
@@ -95,5 +114,11 @@ func (r *recorder) tally(t int) control.Tally {
 	c[control.CountLost] = tr.lost
 	c[control.CountUnfinished] = tr.sent - tr.received - tr.lost
 	c[control.CountOverRange] = r.rtt[t].OverRange()
-	return control.Tally{RTT: r.rtt[t].Encode(), MaxRTT: r.rtt[t].Max(), Counts: c}
+	y := control.Tally{RTT: r.rtt[t].Encode(), MaxRTT: r.rtt[t].Max(), Counts: c}
+	if r.intended != nil {
+		c[control.CountUnsent], c[control.CountBlocked], c[control.CountTardy] = tr.unsent, tr.blocked, tr.tardy
+		c[control.CountOverRange] = r.intended[t].OverRange()
+		y.Intended, y.Slip, y.MaxRTT = r.intended[t].Encode(), r.slip[t].Encode(), r.intended[t].Max()
+	}
+	return y
 }

@@ -24,6 +24,7 @@ type session struct {
 	head   [message.HeaderBytes]byte
 	lost   map[uint32]struct{} // datagrams given up and not seen since
 
+	pace  *pace // nil: a closed loop, or the plan has not begun
 	plan  *plan
 	slice int // where the plan was when this session last looked
 	state state
@@ -48,13 +49,14 @@ const (
 // lock.
 type seen struct {
 	reads, received, good, lost int
+	unsent, blocked, tardy      int
 	runs                        []rtt
 }
 
-// rtt is n round trips of one length.
+// rtt is n round trips of one length, sent equally late.
 type rtt struct {
-	nanos int64
-	n     int
+	nanos, slip int64
+	n           int
 }
 
 var (
@@ -139,6 +141,9 @@ func (s *session) look(now int64) {
 		if s.plan = s.l.plan.Load(); s.plan == nil {
 			return
 		}
+		if s.l.cfg.Rate > 0 {
+			s.pace = newPace(s)
+		}
 	}
 	s.slice = s.plan.at(s.slice, now)
 	if now >= s.plan.nextEdge.Load() {
@@ -146,17 +151,17 @@ func (s *session) look(now int64) {
 	}
 }
 
-// send fills the window if it is this session's turn.
+// send fills the window if it is this session's turn, or, in an open loop, sends
+// what is due.
 func (s *session) send(out []byte, now int64) (o []byte, sent int) {
 	n := 0
 	switch {
+	case s.pace != nil && s.state == ready:
+		return s.sendDue(out, now)
 	case !s.codec.Ready():
 	case s.state == opening:
 		s.state = verifying
-		n = 1
-		if s.l.cfg.Batch {
-			n = s.l.cfg.Window
-		}
+		n = s.l.cfg.unit()
 	case s.state == ready && s.mayTalk():
 		n = s.l.cfg.Window - s.flight.n
 		if s.l.cfg.Batch && n < s.l.cfg.Window {
@@ -166,14 +171,21 @@ func (s *session) send(out []byte, now int64) (o []byte, sent int) {
 	if n == 0 {
 		return out, 0
 	}
+	first := uint32(s.next)
+	out = s.appendMessages(out, n)
+	s.flight.push(first, n, s.l.cfg.Clock())
+	return out, n
+}
+
+// appendMessages appends the next n messages.
+func (s *session) appendMessages(out []byte, n int) []byte {
 	first, bodies := uint32(s.next), s.l.bodies
 	for i := range uint32(n) {
 		message.Header{Client: s.id, Seq: first + i}.Put(s.head[:])
 		out = s.codec.Append(out, s.head[:], bodies.Body(s.id, first+i))
 	}
 	s.next += uint64(n)
-	s.flight.push(first, n, s.l.cfg.Clock())
-	return out, n
+	return out
 }
 
 // mayTalk reports whether the slice belongs to this session's target.
@@ -186,6 +198,12 @@ func (s *session) counting() bool {
 	return s.plan != nil && s.slice < len(s.plan.slices) && s.plan.slices[s.slice].Counted
 }
 
+// measuring reports whether now lies in the window of a counted slice of this
+// session's target.
+func (s *session) measuring(now int64) bool {
+	return s.mayTalk() && s.counting() && now >= s.plan.start[s.slice]+s.plan.slices[s.slice].Settle
+}
+
 // record enters what the call saw.
 func (s *session) record(now int64, sent int) {
 	r := s.rec
@@ -195,6 +213,9 @@ func (s *session) record(now int64, sent int) {
 	t.received += int64(s.seen.received)
 	t.lost += int64(s.seen.lost)
 	t.reads += int64(s.seen.reads)
+	t.unsent += int64(s.seen.unsent)
+	t.blocked += int64(s.seen.blocked)
+	t.tardy += int64(s.seen.tardy)
 	if s.plan != nil && s.seen.good > 0 {
 		s.enter(r, now)
 	}
@@ -224,16 +245,20 @@ func (s *session) enter(r *recorder, now int64) {
 		c.rttSum += x.nanos * int64(x.n)
 		if s.plan.slices[i].Counted {
 			r.rtt[s.target].RecordN(x.nanos, int64(x.n))
+			if s.pace != nil {
+				r.intended[s.target].RecordN(x.nanos+x.slip, int64(x.n))
+				r.slip[s.target].RecordN(x.slip, int64(x.n))
+			}
 		}
 	}
 }
 
-func (v *seen) add(nanos int64) {
-	if last := len(v.runs) - 1; last >= 0 && v.runs[last].nanos == nanos {
+func (v *seen) add(nanos, slip int64) {
+	if last := len(v.runs) - 1; last >= 0 && v.runs[last].nanos == nanos && v.runs[last].slip == slip {
 		v.runs[last].n++
 		return
 	}
-	v.runs = append(v.runs, rtt{nanos, 1})
+	v.runs = append(v.runs, rtt{nanos, slip, 1})
 }
 
 // keptLost bounds what is remembered of lost datagrams.
@@ -304,6 +329,9 @@ func (s *session) wakeAt(now int64) int64 {
 		at = s.plan.nextTurn(s.target, now)
 		if s.keeper {
 			at = min(at, s.plan.nextEdge.Load())
+		}
+		if s.pace != nil {
+			at = min(at, s.pace.wakeAt(now))
 		}
 	case now < s.plan.over():
 		at = s.plan.over()

@@ -35,8 +35,12 @@ func nonFinite(v reflect.Value, path string) (string, bool) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			if at, found := nonFinite(v.Field(i), path+"."+name); found {
+			inner, field := path, v.Type().Field(i)
+			if !field.Anonymous { // else its fields stand among ours
+				name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+				inner += "." + name
+			}
+			if at, found := nonFinite(v.Field(i), inner); found {
 				return at, true
 			}
 		}

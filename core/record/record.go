@@ -23,6 +23,7 @@ const (
 	FlagLoadBound      = "load-bound"     // the load was the limit: its throughput is a lower bound
 	FlagOversubscribed = "oversubscribed" // more IO threads than CPUs: says nothing about IO models
 	FlagDisturbed      = "disturbed"      // others used the CPUs
+	FlagStalled        = "stalled"        // a counted slice passed without an echo
 )
 
 // Record is what one trial showed of one contender.
@@ -61,6 +62,29 @@ type Metrics struct {
 	RTTHistogram        []byte  `json:"rtt_histogram,omitempty"` // HdrHistogram V2, nanoseconds
 	OverRange           int64   `json:"over_range,omitempty"`    // RTTs above the histogram's top, clamped
 	Slices              []Slice `json:"slices,omitempty"`
+	RTTFrom             string  `json:"rtt_from,omitempty"` // where RTT and its histogram begin: FromSent or FromIntended
+	*OpenLoop                   // nil: a closed loop
+}
+
+// Where an RTT begins.
+const (
+	FromSent     = "sent"     // the hand-over of the message
+	FromIntended = "intended" // open loop: the time at which it was to be sent
+)
+
+// OpenLoop is what a trial with a rate has besides. Its RTTs and slips are of
+// the round trips that RTT is of: each took its slip and then its RTT from the
+// sending.
+type OpenLoop struct {
+	Gaps             string  `json:"gaps"`               // fixed or exponential
+	OfferedPerSecond float64 `json:"offered_per_second"` // messages due, over the whole plan
+	Unsent           int64   `json:"unsent"`             // of them, those never sent; over the whole plan
+	Blocked          int64   `json:"blocked"`            // of those sent, how many had to wait for a place in the window
+	Tardy            int64   `json:"tardy"`              // of those sent in counted slices, how many the load itself sent too late
+	RTTSent          *RTT    `json:"rtt_sent_us,omitempty"`
+	Slip             *RTT    `json:"slip_us,omitempty"` // from the intended to the actual time of sending
+	RTTSentHistogram []byte  `json:"rtt_sent_histogram,omitempty"`
+	SlipHistogram    []byte  `json:"slip_histogram,omitempty"`
 }
 
 // RTT is a distribution in microseconds. A percentile with fewer than ten

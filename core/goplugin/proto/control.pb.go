@@ -478,6 +478,7 @@ type Setup struct {
 	Busy          bool                   `protobuf:"varint,13,opt,name=busy,proto3" json:"busy,omitempty"`                            // the load polls without sleeping
 	LossAfter     int64                  `protobuf:"varint,14,opt,name=loss_after,json=lossAfter,proto3" json:"loss_after,omitempty"` // after which an unanswered datagram counts as lost
 	DrainFor      int64                  `protobuf:"varint,15,opt,name=drain_for,json=drainFor,proto3" json:"drain_for,omitempty"`    // how long Measure waits for what is in flight at the end
+	Gaps          string                 `protobuf:"bytes,16,opt,name=gaps,proto3" json:"gaps,omitempty"`                             // open loop: between messages, "fixed" (default) or "exponential"
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -615,6 +616,13 @@ func (x *Setup) GetDrainFor() int64 {
 		return x.DrainFor
 	}
 	return 0
+}
+
+func (x *Setup) GetGaps() string {
+	if x != nil {
+		return x.Gaps
+	}
+	return ""
 }
 
 // Target is one server that a load talks to.
@@ -1019,9 +1027,9 @@ func (x *Sample) GetWorking() int64 {
 type Tally struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Rtt           []byte                 `protobuf:"bytes,1,opt,name=rtt,proto3" json:"rtt,omitempty"`                                                                                  // HdrHistogram V2, compressed, of the counted slices
-	Intended      []byte                 `protobuf:"bytes,2,opt,name=intended,proto3" json:"intended,omitempty"`                                                                        // open loop: from the intended time of sending
-	Slip          []byte                 `protobuf:"bytes,3,opt,name=slip,proto3" json:"slip,omitempty"`                                                                                // open loop: from the intended to the actual time of sending
-	MaxRtt        int64                  `protobuf:"varint,4,opt,name=max_rtt,json=maxRtt,proto3" json:"max_rtt,omitempty"`                                                             // exact, of the counted slices
+	Intended      []byte                 `protobuf:"bytes,2,opt,name=intended,proto3" json:"intended,omitempty"`                                                                        // open loop: of the same round trips, from the intended time of sending
+	Slip          []byte                 `protobuf:"bytes,3,opt,name=slip,proto3" json:"slip,omitempty"`                                                                                // open loop: of the same, from the intended to the actual time of sending
+	MaxRtt        int64                  `protobuf:"varint,4,opt,name=max_rtt,json=maxRtt,proto3" json:"max_rtt,omitempty"`                                                             // exact, of the counted slices; open loop: of intended
 	Counts        map[string]int64       `protobuf:"bytes,5,rep,name=counts,proto3" json:"counts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"` // sent, received, lost, late, content, order, …
 	FirstErrors   []string               `protobuf:"bytes,6,rep,name=first_errors,json=firstErrors,proto3" json:"first_errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1255,7 +1263,7 @@ const file_control_proto_rawDesc = "" +
 	"\tplacement\x18\v \x01(\tR\tplacement\x12\x12\n" +
 	"\x04rate\x18\f \x01(\x01R\x04rate\x12\x1b\n" +
 	"\tload_wait\x18\r \x01(\tR\bloadWait\x12%\n" +
-	"\x0eaddress_family\x18\x0e \x01(\tR\raddressFamily\"\x9d\x03\n" +
+	"\x0eaddress_family\x18\x0e \x01(\tR\raddressFamily\"\xb1\x03\n" +
 	"\x05Setup\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12.\n" +
 	"\x04cell\x18\x02 \x01(\v2\x1a.netmatrix.control.v1.CellR\x04cell\x12\x18\n" +
@@ -1273,7 +1281,8 @@ const file_control_proto_rawDesc = "" +
 	"\x04busy\x18\r \x01(\bR\x04busy\x12\x1d\n" +
 	"\n" +
 	"loss_after\x18\x0e \x01(\x03R\tlossAfter\x12\x1b\n" +
-	"\tdrain_for\x18\x0f \x01(\x03R\bdrainFor\"D\n" +
+	"\tdrain_for\x18\x0f \x01(\x03R\bdrainFor\x12\x12\n" +
+	"\x04gaps\x18\x10 \x01(\tR\x04gaps\"D\n" +
 	"\x06Target\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05addrs\x18\x02 \x03(\tR\x05addrs\x12\x10\n" +
