@@ -9,9 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"github.com/netmatrix/netmatrix/core/transport"
+	"github.com/netmatrix/netmatrix/core/transport/sockets"
 )
 
 // line is what a conversation runs over: a stream or a datagram socket.
@@ -29,7 +29,7 @@ type line interface {
 	wait() error
 }
 
-// conn is one conversation. All but ask and cut is for its own goroutine alone.
+// conn is one conversation. All but Ask and Cut is for its own goroutine alone.
 type conn struct {
 	line    line
 	session transport.Session
@@ -43,22 +43,24 @@ type conn struct {
 	next  int64           // when Wake is due; 0: only when asked
 	asked atomic.Bool     // Wake is due at once
 
-	mu   sync.Mutex // of ask
-	deaf bool       // the conversation is over, and the deadline not for ask to set
+	mu   sync.Mutex // of Ask
+	deaf bool       // the conversation is over, and the deadline not for Ask to set
 }
 
-func newConn(g *group, l line, s transport.Session) *conn {
-	c := &conn{line: l, session: s, clock: g.config.Clock, in: make([]byte, g.config.ReadBuffer)}
+var _ sockets.Member = (*conn)(nil)
+
+func newConn(cfg transport.Config, l line, s transport.Session) *conn {
+	c := &conn{line: l, session: s, clock: cfg.Clock, in: make([]byte, cfg.ReadBuffer)}
 	c.waker, _ = s.(transport.Waker)
 	c.asked.Store(c.waker != nil) // Wake follows Open
 	return c
 }
 
-// cut ends the conversation from outside.
-func (c *conn) cut() { c.line.Close() }
+// Cut ends the conversation from outside.
+func (c *conn) Cut() { c.line.Close() }
 
-// run is the goroutine of the conversation.
-func (c *conn) run() {
+// Run is the goroutine of the conversation.
+func (c *conn) Run() {
 	c.talk()
 	c.line.Close()
 	if err := c.line.wait(); c.err == nil || errors.Is(c.err, net.ErrClosed) {
@@ -104,7 +106,7 @@ func (c *conn) step(out []byte, err error) bool {
 	var sendErr error
 	if len(out) > 0 {
 		sendErr = c.line.send(out)
-		if !overlap(out, c.in) {
+		if !sockets.Overlap(out, c.in) {
 			c.out = out // it may have grown
 		}
 	}
@@ -119,14 +121,4 @@ func (c *conn) step(out []byte, err error) bool {
 		c.line.linger()
 	}
 	return false
-}
-
-// overlap reports whether a and b share memory: a session may answer with a
-// slice of its input, which must not become its next output buffer.
-func overlap(a, b []byte) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return false
-	}
-	return uintptr(unsafe.Pointer(&a[0])) <= uintptr(unsafe.Pointer(&b[len(b)-1])) &&
-		uintptr(unsafe.Pointer(&b[0])) <= uintptr(unsafe.Pointer(&a[len(a)-1]))
 }

@@ -13,8 +13,8 @@ var longAgo = time.Unix(1, 0)
 // before it looks for input, so a session that is always late would get none.
 const leastWait = time.Microsecond
 
-// ask has Wake called soon. From any goroutine.
-func (c *conn) ask() {
+// Ask has Wake called soon. From any goroutine.
+func (c *conn) Ask() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waker != nil && !c.deaf {
@@ -23,7 +23,7 @@ func (c *conn) ask() {
 	}
 }
 
-// hush keeps ask from the read deadline: once it has returned, none is at it.
+// hush keeps Ask from the read deadline: once it has returned, none is at it.
 func (c *conn) hush() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

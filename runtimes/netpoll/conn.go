@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"github.com/cloudwego/netpoll"
 	"github.com/netmatrix/netmatrix/core/transport"
+	"github.com/netmatrix/netmatrix/core/transport/sockets"
 )
 
 // lingerTime is how long input is dropped after the sending side was shut.
@@ -42,11 +42,13 @@ type conn struct {
 	reset bool   // the peer went without an end of its stream
 }
 
-func newConn(g *group, socket *net.TCPConn, s transport.Session, dialled bool) *conn {
+var _ sockets.Member = (*conn)(nil)
+
+func newConn(cfg transport.Config, socket *net.TCPConn, s transport.Session, dialled bool) *conn {
 	c := &conn{
 		session: s,
-		clock:   g.config.Clock,
-		reader:  g.config.Execution == "goroutine",
+		clock:   cfg.Clock,
+		reader:  cfg.Execution == "goroutine",
 		dialled: dialled,
 		asked:   make(chan struct{}, 1),
 		ended:   make(chan struct{}),
@@ -57,14 +59,14 @@ func newConn(g *group, socket *net.TCPConn, s transport.Session, dialled bool) *
 	return c
 }
 
-// cut ends the connection from outside.
-func (c *conn) cut() {
+// Cut ends the connection from outside.
+func (c *conn) Cut() {
 	c.cutOff.Store(true)
 	c.sender.cut()
 }
 
-// run is the keeper: it opens the session, wakes it and ends the connection.
-func (c *conn) run() {
+// Run is the keeper: it opens the session, wakes it and ends the connection.
+func (c *conn) Run() {
 	if c.err == nil {
 		c.lib, c.err = netpoll.NewFDConnection(c.sender.fd)
 	}
@@ -150,7 +152,7 @@ func (c *conn) take(out, in []byte, err error) {
 		if sendErr := c.sender.send(out); err == nil || errors.Is(err, transport.ErrDone) {
 			err = cmp.Or(sendErr, err)
 		}
-		if !overlap(out, in) {
+		if !sockets.Overlap(out, in) {
 			c.out = out // it may have grown
 		}
 	}
@@ -198,14 +200,4 @@ func (c *conn) linger() {
 		c.sender.hangUp()
 		<-c.gone
 	}
-}
-
-// overlap reports whether a and b share memory: a session may answer with a
-// slice of its input, which must not become its next output buffer.
-func overlap(a, b []byte) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return false
-	}
-	return uintptr(unsafe.Pointer(&a[0])) <= uintptr(unsafe.Pointer(&b[len(b)-1])) &&
-		uintptr(unsafe.Pointer(&b[0])) <= uintptr(unsafe.Pointer(&a[len(a)-1]))
 }

@@ -2,8 +2,8 @@ package netpoll
 
 import "time"
 
-// ask has Wake called soon. From any goroutine.
-func (c *conn) ask() {
+// Ask has Wake called soon. From any goroutine.
+func (c *conn) Ask() {
 	select {
 	case c.asked <- struct{}{}:
 	default: // it is asked for already
@@ -17,7 +17,7 @@ func (c *conn) keep() {
 	timer.Stop()
 	defer timer.Stop()
 	var next int64
-	for c.ask(); ; {
+	for c.Ask(); ; {
 		select {
 		case <-c.gone:
 			c.hungUp()

@@ -9,10 +9,11 @@ package netpoll
 import (
 	"errors"
 	"fmt"
+	"net"
 	"runtime/debug"
-	"time"
 
 	"github.com/netmatrix/netmatrix/core/transport"
+	"github.com/netmatrix/netmatrix/core/transport/sockets"
 )
 
 // Runtime moves bytes with cloudwego/netpoll. The library has one set of
@@ -60,13 +61,7 @@ func (*Runtime) Listen(c transport.Config, session func() transport.Session) (tr
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	ln, err := listen(c)
-	if err != nil {
-		return nil, err // says what, where and why
-	}
-	g := newGroup(c)
-	g.serve(ln, session)
-	return g, nil
+	return sockets.Listen(c, session, maker(c)) // an error says what, where and why
 }
 
 // Dial implements transport.Runtime.
@@ -75,25 +70,30 @@ func (*Runtime) Dial(c transport.Config, addrs []string, sessions []transport.Se
 	if err == nil && c.Busy {
 		err = errors.New("netpoll cannot poll for input without sleeping; use load_wait sleep")
 	}
-	g := newGroup(c)
+	var g transport.Group
 	if err == nil {
-		err = g.dial(addrs, sessions)
+		g, err = sockets.Dial(c, addrs, sessions, maker(c))
 	}
 	if err != nil {
-		err = fmt.Errorf("dial: %w", err)
-		for _, s := range sessions {
-			s.Close(err)
-		}
-		return nil, err
+		return nil, sockets.Refuse(sessions, err)
 	}
 	return g, nil
+}
+
+// maker makes the members of a group that is configured as c says. Package net
+// accepts and dials; the library takes over the connected sockets, in turn.
+func maker(c transport.Config) sockets.Maker {
+	return func(socket net.Conn, s transport.Session, dialled bool) sockets.Member {
+		return newConn(c, socket.(*net.TCPConn), s, dialled)
+	}
 }
 
 // prepare fills in what c leaves open, refuses what this runtime lacks and sets
 // up the pollers. ReadBuffer stays unused: the library sizes its reads itself,
 // from 8 KiB to 8 MiB, by doubling whenever one came back full.
 func prepare(c transport.Config) (transport.Config, error) {
-	if c.Network != "" && c.Network != "tcp" {
+	c = sockets.Defaults(c)
+	if c.Network != "tcp" {
 		return c, fmt.Errorf("network %s: netpoll carries tcp only", c.Network)
 	}
 	switch c.Execution {
@@ -102,13 +102,6 @@ func prepare(c transport.Config) (transport.Config, error) {
 	case "callback", "goroutine":
 	default:
 		return c, fmt.Errorf("execution %s: netpoll has callback and goroutine", c.Execution)
-	}
-	if c.Address == "" {
-		c.Address = "127.0.0.1:0"
-	}
-	if c.Clock == nil {
-		start := time.Now()
-		c.Clock = func() int64 { return int64(time.Since(start)) }
 	}
 	pollers := 1
 	if c.IOModel == "sharded" {

@@ -77,6 +77,10 @@ func (f *framed) Data(in, out []byte) ([]byte, error) {
 func pair(tb testing.TB, c transport.Config, clients, inFlight, size int) (transport.Group, []*window) {
 	tb.Helper()
 	r := New()
+	c.DatagramBytes = size
+	if c.Network == udp { // what has no room is lost, and nobody here sends again
+		c.ReceiveBuffer = 4 << 20
+	}
 	server, err := r.Listen(c, func() transport.Session { return &framed{} })
 	if err != nil {
 		tb.Fatal(err)
@@ -111,12 +115,16 @@ func exchange(g transport.Group, windows []*window, n int) {
 	}
 }
 
-func BenchmarkEcho(b *testing.B) {
+func BenchmarkEcho(b *testing.B) { benchmark(b, "tcp") }
+
+func BenchmarkDatagrams(b *testing.B) { benchmark(b, udp) }
+
+func benchmark(b *testing.B, network string) {
 	for _, execution := range []string{callback, goroutine} {
 		for _, load := range []struct{ clients, window int }{{16, 16}, {1, 1}} {
 			for _, size := range []int{64, 1024, 16384} {
 				b.Run(fmt.Sprintf("%s/clients=%d/window=%d/size=%d", execution, load.clients, load.window, size), func(b *testing.B) {
-					g, windows := pair(b, transport.Config{Execution: execution}, load.clients, load.window, size)
+					g, windows := pair(b, transport.Config{Network: network, Execution: execution}, load.clients, load.window, size)
 					exchange(g, windows, load.window)
 					b.ReportAllocs()
 					b.ResetTimer()

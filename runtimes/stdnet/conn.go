@@ -6,9 +6,9 @@ import (
 	"net"
 	"sync"
 	"time"
-	"unsafe"
 
 	"github.com/netmatrix/netmatrix/core/transport"
+	"github.com/netmatrix/netmatrix/core/transport/sockets"
 )
 
 // lingerTime is how long input is dropped after the sending side was shut.
@@ -29,15 +29,17 @@ type conn struct {
 	sent    sync.Cond // for the read pump: sending has ended
 }
 
-func newConn(g *group, socket *net.TCPConn, s transport.Session, dialled bool) *conn {
-	c := &conn{socket: socket, dialled: dialled, in: make([]byte, g.config.ReadBuffer)}
-	c.init(g, s)
+var _ sockets.Member = (*conn)(nil)
+
+func newConn(cfg transport.Config, socket *net.TCPConn, s transport.Session, dialled bool) *conn {
+	c := &conn{socket: socket, dialled: dialled, in: make([]byte, cfg.ReadBuffer)}
+	c.init(cfg.Clock, s)
 	c.work.L, c.sent.L = &c.mu, &c.mu
 	return c
 }
 
-// run is the goroutine of the connection, and the read pump.
-func (c *conn) run() {
+// Run is the goroutine of the connection, and the read pump.
+func (c *conn) Run() {
 	c.mu.Lock()
 	c.take(c.session.Open(nil))
 	c.mu.Unlock()
@@ -52,8 +54,8 @@ func (c *conn) run() {
 	c.session.Close(c.err)
 }
 
-// cut ends the connection from outside.
-func (c *conn) cut() { c.socket.Close() }
+// Cut ends the connection from outside.
+func (c *conn) Cut() { c.socket.Close() }
 
 // read is the read pump. Once the session is over it drops what arrives, until
 // the write pump has shut the connection and its deadline is reached.
@@ -125,7 +127,7 @@ func (c *conn) wakeOnce() (next int64) {
 // take keeps what a call of the session returned. With the lock held.
 func (c *conn) take(out []byte, err error) {
 	if len(out) > 0 {
-		if overlap(out, c.in) { // an answer in place: nothing else was pending
+		if sockets.Overlap(out, c.in) { // an answer in place: nothing else was pending
 			out = append(c.pending[:0], out...)
 		}
 		c.pending = out
@@ -147,14 +149,4 @@ func (c *conn) fail(err error) {
 	c.err = cmp.Or(c.err, err)
 	c.pending = nil
 	c.socket.Close()
-}
-
-// overlap reports whether a and b share memory: a session may answer with a
-// slice of its input, which must not become its next output buffer.
-func overlap(a, b []byte) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return false
-	}
-	return uintptr(unsafe.Pointer(&a[0])) <= uintptr(unsafe.Pointer(&b[len(b)-1])) &&
-		uintptr(unsafe.Pointer(&b[0])) <= uintptr(unsafe.Pointer(&a[len(a)-1]))
 }

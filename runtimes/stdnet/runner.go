@@ -22,10 +22,10 @@ type runner struct {
 	err  error // what Close will say
 }
 
-func (r *runner) init(g *group, s transport.Session) {
+func (r *runner) init(clock func() int64, s transport.Session) {
 	r.session = s
 	r.waker, _ = s.(transport.Waker)
-	r.clock = g.config.Clock
+	r.clock = clock
 	r.asked = make(chan struct{}, 1)
 	r.ended = make(chan struct{})
 }
@@ -39,8 +39,8 @@ func (r *runner) end(err error) {
 	close(r.ended)
 }
 
-// ask has Wake called soon. From any goroutine.
-func (r *runner) ask() {
+// Ask has Wake called soon. From any goroutine.
+func (r *runner) Ask() {
 	select {
 	case r.asked <- struct{}{}:
 	default: // it is asked for already
@@ -54,7 +54,7 @@ func (r *runner) wake(once func() (next int64)) {
 	timer.Stop()
 	defer timer.Stop()
 	var next int64
-	for r.ask(); ; {
+	for r.Ask(); ; {
 		select {
 		case <-r.ended:
 			return

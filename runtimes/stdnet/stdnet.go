@@ -12,10 +12,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"runtime"
-	"time"
 
 	"github.com/netmatrix/netmatrix/core/transport"
+	"github.com/netmatrix/netmatrix/core/transport/sockets"
 )
 
 // defaultReadBuffer is what is read at once, in bytes: as much as io.Copy does.
@@ -51,21 +52,7 @@ func (*Runtime) Listen(c transport.Config, session func() transport.Session) (tr
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	g := newGroup(c)
-	if c.Network == "udp" {
-		socket, err := listenDatagrams(c)
-		if err != nil {
-			return nil, err // says what, where and why
-		}
-		g.answer(socket, session())
-		return g, nil
-	}
-	ln, err := listen(c)
-	if err != nil {
-		return nil, err
-	}
-	g.serve(ln, session)
-	return g, nil
+	return sockets.Listen(c, session, maker(c)) // an error says what, where and why
 }
 
 // Dial implements transport.Runtime.
@@ -74,23 +61,29 @@ func (*Runtime) Dial(c transport.Config, addrs []string, sessions []transport.Se
 	if err == nil && c.Busy {
 		err = errors.New("stdnet cannot poll for input without sleeping; use load_wait sleep")
 	}
-	g := newGroup(c)
+	var g transport.Group
 	if err == nil {
-		err = g.dial(addrs, sessions)
+		g, err = sockets.Dial(c, addrs, sessions, maker(c))
 	}
 	if err != nil {
-		err = fmt.Errorf("dial: %w", err)
-		for _, s := range sessions {
-			s.Close(err)
-		}
-		return nil, err
+		return nil, sockets.Refuse(sessions, err)
 	}
 	return g, nil
 }
 
+// maker makes the members of a group that is configured as c says.
+func maker(c transport.Config) sockets.Maker {
+	return func(socket net.Conn, s transport.Session, dialled bool) sockets.Member {
+		if u, ok := socket.(*net.UDPConn); ok {
+			return newDatagrams(c, u, s, dialled)
+		}
+		return newConn(c, socket.(*net.TCPConn), s, dialled)
+	}
+}
+
 // prepare fills in what c leaves open, and refuses what this runtime lacks.
 func prepare(c transport.Config) (transport.Config, error) {
-	c.Network = cmp.Or(c.Network, "tcp")
+	c = sockets.Defaults(c)
 	if c.Network != "tcp" && c.Network != "udp" {
 		return c, fmt.Errorf("network %s: stdnet carries tcp and udp", c.Network)
 	}
@@ -100,15 +93,6 @@ func prepare(c transport.Config) (transport.Config, error) {
 	if c.IOModel == "sharded" && c.Threads > 1 {
 		return c, fmt.Errorf("io model sharded × %d: package net has one runtime poller for the whole process; use shared", c.Threads)
 	}
-	if c.Address == "" {
-		c.Address = "127.0.0.1:0"
-	}
-	if c.ReadBuffer == 0 {
-		c.ReadBuffer = defaultReadBuffer
-	}
-	if c.Clock == nil {
-		start := time.Now()
-		c.Clock = func() int64 { return int64(time.Since(start)) }
-	}
+	c.ReadBuffer = cmp.Or(c.ReadBuffer, defaultReadBuffer)
 	return c, nil
 }

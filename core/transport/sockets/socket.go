@@ -1,4 +1,4 @@
-package stdnet
+package sockets
 
 import (
 	"context"
@@ -60,8 +60,12 @@ func dialAll(c transport.Config, addrs []string, n int) (_ []net.Conn, err error
 
 // granted are the buffers of a socket, in bytes as the kernel counts them; 0 where
 // it does not say.
-func granted(socket syscall.Conn) (send, receive int) {
-	raw, err := socket.SyscallConn()
+func granted(socket any) (send, receive int) {
+	conn, ok := socket.(syscall.Conn)
+	if !ok {
+		return 0, 0
+	}
+	raw, err := conn.SyscallConn()
 	if err != nil {
 		return 0, 0
 	}
