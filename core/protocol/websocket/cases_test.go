@@ -188,6 +188,7 @@ func limits() []testCase {
 	return []testCase{
 		{"9.2 1 MiB", []piece{whole(bin, mib)}, []string{"binary " + mib}},
 		{"9.4 1 MiB in two", []piece{part(bin, mib[:1<<19]), whole(cont, mib[1<<19:])}, []string{"binary " + mib}},
+		{"longest behind fragments", []piece{part(bin, mib), whole(cont, ""), announced(bin, 8, websocket.MaxPayload)}, []string{"binary " + mib}},
 		{"one byte too long", []piece{announced(bin, 8, websocket.MaxPayload+1)}, fails(1009)},
 		{"far too long", []piece{announced(text, 8, 1<<62)}, fails(1009)},
 		{"too long with its fragments", []piece{part(bin, mib), announced(cont, 8, websocket.MaxPayload-1<<20+1)}, fails(1009)},

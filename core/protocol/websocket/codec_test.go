@@ -20,7 +20,7 @@ func TestAppend(t *testing.T) {
 			head := body[:min(n, 16)]
 			out := end.open(t).Append([]byte("before"), head, body[len(head):])
 			rest, ok := bytes.CutPrefix(out, []byte("before"))
-			f, err := ws.ReadFrame(bytes.NewReader(rest))
+			f, err := readFrame(bytes.NewReader(rest))
 			if !ok || err != nil {
 				t.Fatalf("%s: %d bytes became %.40q: %v", end.name, n, out, err)
 			}

@@ -43,7 +43,7 @@ func TestForeignClient(t *testing.T) {
 				talk(t, conn, in, ws.OpText, n)
 			}
 			ws.MustWriteFrame(conn, ws.MaskFrame(ws.NewCloseFrame(ws.NewCloseFrameBody(4321, "enough"))))
-			f, err := ws.ReadFrame(in)
+			f, err := readFrame(in)
 			if code, reason := ws.ParseCloseFrameData(f.Payload); err != nil || f.Header.OpCode != ws.OpClose || code != 4321 || reason != "" {
 				t.Errorf("a close was answered with %+v, error %v", f, err)
 			}
@@ -66,7 +66,7 @@ func talk(t *testing.T, conn io.Writer, in io.Reader, op ws.OpCode, n int) {
 		}
 	}
 	for _, want := range []ws.Frame{ws.NewPongFrame([]byte("there?")), ws.NewFrame(op, true, payload)} {
-		got, err := ws.ReadFrame(in)
+		got, err := readFrame(in)
 		if err != nil || got.Header != want.Header || !bytes.Equal(got.Payload, want.Payload) {
 			t.Fatalf("opcode %d of %d bytes: got %+v, error %v; want %+v", op, n, got.Header, err, want.Header)
 		}
@@ -123,7 +123,7 @@ func foreignEcho(conn net.Conn) error {
 	in := bufio.NewReader(conn)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for pings := 0; ; {
-		f, err := ws.ReadFrame(in)
+		f, err := readFrame(in)
 		if err != nil {
 			return nil
 		}

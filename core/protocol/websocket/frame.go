@@ -85,9 +85,7 @@ func (c *codec) check(h ws.Header, n int) *fault {
 		return &fault{ws.StatusProtocolError, err.Error()}
 	}
 	switch {
-	case h.Length < 0:
-		return &fault{ws.StatusProtocolError, ws.ErrHeaderLengthMSB.Error()}
-	case n != ws.HeaderSize(h):
+	case n != ws.HeaderSize(h): // so are those over 1<<63, which make Length negative
 		return &fault{ws.StatusProtocolError, "length in more bytes than it takes"}
 	case h.OpCode.IsControl():
 		return nil

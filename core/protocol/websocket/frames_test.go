@@ -147,6 +147,16 @@ func stream(pieces []piece, masked bool) (b []byte) {
 	return b
 }
 
+// readFrame reads a frame as it lies on the wire, masked or not.
+func readFrame(r io.Reader) (f ws.Frame, err error) {
+	if f.Header, err = ws.ReadHeader(r); err != nil {
+		return f, err
+	}
+	f.Payload = make([]byte, f.Header.Length)
+	_, err = io.ReadFull(r, f.Payload)
+	return f, err
+}
+
 // converse hands the calls to a codec and sends every message back. It returns
 // all that the codec says, and the error it ends with.
 func converse(c protocol.Codec, calls [][]byte) (out []byte, err error) {
@@ -176,7 +186,7 @@ func said(t testing.TB, out []byte, masked bool, err error) (list []string) {
 	t.Helper()
 	r := bytes.NewReader(out)
 	for r.Len() > 0 {
-		f, err := ws.ReadFrame(r)
+		f, err := readFrame(r)
 		if err != nil {
 			t.Fatalf("what was said breaks off: %v", err)
 		}

@@ -1,10 +1,13 @@
 package websocket_test
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,6 +124,29 @@ func TestEchoAndLoad(t *testing.T) {
 					g.Close()
 				})
 			}
+		}
+	}
+}
+
+// A close ends an echo session well, a fault does not; of both the peer is told.
+func TestEndsOfEcho(t *testing.T) {
+	for _, tc := range []struct {
+		last piece
+		said string
+		want error
+	}{
+		{closing(1001, "bye"), "[text 16 bytes or more close 1001]", transport.ErrDone},
+		{whole(pong, strings.Repeat("x", 126)), "[text 16 bytes or more close 1002]", protocol.ErrMalformed},
+	} {
+		s := echo.NewServer(echo.Config{Protocol: websocket.Protocol()}).Session()
+		in := append([]byte(request), stream([]piece{whole(text, "16 bytes or more"), tc.last}, true)...)
+		out, err := s.Data(in, nil)
+		if !errors.Is(err, tc.want) {
+			t.Errorf("%s: error %v, want %v", tc.said, err, tc.want)
+		}
+		frames, ok := bytes.CutPrefix(out, []byte(granted))
+		if got := fmt.Sprint(said(t, frames, false, nil)); !ok || got != tc.said {
+			t.Errorf("granted %t, then %s; want %s", ok, got, tc.said)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	cryptorand "crypto/rand"
 	"crypto/sha1"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -27,9 +28,11 @@ func (c *codec) upgrade(in, out []byte) (used int, o []byte, err error) {
 	case n == 0 && len(in) < maxHead:
 		return 0, out, nil
 	case c.masks != nil:
-		err = c.confirm(in[:n])
+		if err = checkResponse(in[:n], c.key); err != nil {
+			err = fmt.Errorf("upgrade response: %w", err)
+		}
 	default:
-		out, err = c.answer(in[:n], out)
+		out, err = answer(in[:n], out)
 	}
 	if err != nil {
 		c.over = fmt.Errorf("%w: %w", protocol.ErrMalformed, err)
@@ -50,9 +53,9 @@ func (r *refusal) Error() string { return "upgrade request: " + r.why }
 
 func badRequest(why string) *refusal { return &refusal{"400 Bad Request", "", why} }
 
-// answer grants a request or refuses it. A request of no length is one whose
-// end is too far off.
-func (c *codec) answer(request, out []byte) ([]byte, error) {
+// answer grants a request or refuses it. One of no length is one whose end is
+// too far off.
+func answer(request, out []byte) ([]byte, error) {
 	key, r := checkRequest(request)
 	if r != nil {
 		return fmt.Appendf(out, "HTTP/1.1 %s\r\n%sConnection: close\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\n",
@@ -119,28 +122,28 @@ func appendRequest(out []byte, key string) []byte {
 		key, version)
 }
 
-// confirm holds a response to section 4.1 of the RFC. A response of no length
-// is one whose end is too far off.
-func (c *codec) confirm(response []byte) error {
+// checkResponse holds a response to section 4.1 of the RFC. One of no length is
+// one whose end is too far off.
+func checkResponse(response []byte, key string) error {
 	if len(response) == 0 {
-		return fmt.Errorf("upgrade response: head over %d bytes", maxHead)
+		return fmt.Errorf("head over %d bytes", maxHead)
 	}
 	first, f, err := parseHead(response)
 	if err != nil {
-		return fmt.Errorf("upgrade response: %w", err)
+		return err
 	}
 	accept, _ := f.one("sec-websocket-accept")
 	switch {
 	case first != "HTTP/1.1 101" && !strings.HasPrefix(first, "HTTP/1.1 101 "):
-		return fmt.Errorf("upgrade response: %.80q instead of status 101", first)
+		return fmt.Errorf("%.80q instead of status 101", first)
 	case !f.lists("upgrade", "websocket"):
-		return fmt.Errorf("upgrade response: no Upgrade to websocket")
+		return errors.New("no Upgrade to websocket")
 	case !f.lists("connection", "upgrade"):
-		return fmt.Errorf("upgrade response: no Upgrade among what Connection lists")
-	case accept != acceptFor(c.key):
-		return fmt.Errorf("upgrade response: Sec-WebSocket-Accept %.80q does not follow from the key", accept)
+		return errors.New("no Upgrade among what Connection lists")
+	case accept != acceptFor(key):
+		return fmt.Errorf("accept %.80q does not follow from the key", accept)
 	case f["sec-websocket-extensions"] != nil || f["sec-websocket-protocol"] != nil:
-		return fmt.Errorf("upgrade response: an extension or a subprotocol that was not offered")
+		return errors.New("an extension or a subprotocol that was not offered")
 	}
 	return nil
 }

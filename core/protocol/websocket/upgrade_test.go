@@ -80,6 +80,7 @@ func TestRequests(t *testing.T) {
 		{"carriage return in a value", added("X: a\rb\r\n"), 400},
 		{"head of 8 KiB", added("X: " + strings.Repeat("x", 8<<10-len(request)-len("X: \r\n")) + "\r\n"), 101},
 		{"head over 8 KiB", added("X: " + strings.Repeat("x", 8<<10-len(request)-len("X: \r\n")+1) + "\r\n"), 431},
+		{"8 KiB without end", "GET /" + strings.Repeat("x", 8<<10-len("GET /")), 431},
 		{"line without end", "GET /" + strings.Repeat("x", 9<<10), 431},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -146,7 +147,7 @@ func TestResponses(t *testing.T) {
 		{"another Upgrade", upgrade, "Upgrade: h2c\r\n", "no Upgrade to websocket"},
 		{"no Connection", connection, "", "Connection lists"},
 		{"Connection without it", connection, "Connection: close\r\n", "Connection lists"},
-		{"no accept", "Sec-WebSocket-Accept", "X", `Accept "" does not follow`},
+		{"no accept", "Sec-WebSocket-Accept", "X", `accept "" does not follow`},
 		{"two accepts", end, "\r\nSec-WebSocket-Accept: x" + end, "does not follow"},
 		{"wrong accept", "Sec-WebSocket-Accept: ", "Sec-WebSocket-Accept: x", "does not follow"},
 		{"unasked extension", end, "\r\nSec-WebSocket-Extensions: permessage-deflate" + end, "not offered"},
