@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ func (c *chosen) print(cmd *cobra.Command, d *driver.Driver) error {
 	for _, t := range trials {
 		takes += d.PlannedTime(t)
 	}
-	fmt.Fprintf(out, "suite %s: %s\n", c.suite.Name, c.suite.Question)
+	fmt.Fprintln(out, "suite", strings.TrimSuffix(c.suite.Name+": "+c.suite.Question, ": "))
 	fmt.Fprintf(out, "%d cells × %d rounds in %d trials, about %v\n\n", len(c.cells), c.rounds, len(trials), takes.Round(time.Second))
 	for _, x := range c.cells {
 		if why := d.Unsupported(x); why != "" {
