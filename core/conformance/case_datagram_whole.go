@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -13,6 +14,7 @@ var datagramWholeCases = []Case{
 	{"DatagramSizes", "carries datagrams of 1 to 65,507 bytes whole, whatever its read buffer is", carriesEverySize},
 	{"DatagramFlood", "keeps the content of 10,000 datagrams of all lengths that follow each other at once", keepsFlood},
 	{"DatagramEmpty", "makes nothing of an empty datagram", dropsEmpty},
+	{"DatagramIPv6", "listens for and sends datagrams over IPv6 where the machine has it", carriesOverIPv6},
 	{"DatagramGranted", "tells the buffers that its datagram sockets were granted, where it tells them at all", tellsGranted},
 }
 
@@ -133,6 +135,33 @@ func dropsEmpty(e *Env) {
 	if g.Live() == 0 {
 		e.Errorf("an empty datagram closed the session")
 	}
+}
+
+func carriesOverIPv6(e *Env) {
+	c, ok := e.datagrams()
+	if !ok {
+		return
+	}
+	if p, err := net.ListenPacket("udp", "[::1]:0"); err != nil {
+		e.Logf("no IPv6 here: %v", err)
+		return
+	} else {
+		p.Close()
+	}
+	c.Address = "[::1]:0"
+	var back atomic.Int64
+	b := text(6, 20_000)
+	g := e.listen(c, func() script { return echo })
+	e.dial(c, g.Addrs(), script{
+		open: func(out []byte) ([]byte, error) { return append(out, b...), nil },
+		data: func(in, out []byte) ([]byte, error) {
+			if bytes.Equal(in, b) {
+				back.Add(1)
+			}
+			return out, nil
+		},
+	})
+	e.until(func() bool { return back.Load() == 1 }, "a datagram is back over IPv6")
 }
 
 // tellsGranted: kernels round what they grant, and Linux doubles it.

@@ -98,12 +98,12 @@ func (d *datagrams) alarm(m *mail) {
 
 // speak sends what a session says on its own.
 func (d *datagrams) speak(m *mail, out []byte, err error) {
+	d.finish(err)
 	if len(out) > 0 && !d.dialled {
 		d.fail(errNobodyAsked)
 		return
 	}
 	m.add(out, d.group.datagram, nil)
-	d.finish(err)
 	d.send(m)
 }
 

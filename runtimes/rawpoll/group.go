@@ -60,7 +60,47 @@ func newGroup(r *Runtime, c transport.Config) *group {
 	return g
 }
 
-// Addrs are the address listened on or the local ends dialled from.
+// accept lets the first loop accept for all and deal the connections out.
+func (g *group) accept(c transport.Config, session func() transport.Session) error {
+	sock, err := listenSocket(c)
+	if err != nil {
+		return err
+	}
+	g.has(sock)
+	if err := newListener(g, sock.fd, session).start(); err != nil {
+		sock.close()
+		return fmt.Errorf("listen %s: %w", sock.local, err)
+	}
+	return nil
+}
+
+// bind gives each loop a datagram socket of its own.
+func (g *group) bind(c transport.Config, session func() transport.Session) error {
+	for _, home := range g.loops {
+		sock, err := listenSocket(c)
+		if err != nil {
+			return err
+		}
+		g.has(sock)
+		s := session()
+		if err := newDatagrams(g, home, sock, s, false).start(); err != nil {
+			sock.close()
+			s.Close(err)
+			return fmt.Errorf("listen %s: %w", sock.local, err)
+		}
+	}
+	return nil
+}
+
+// take starts a dialled session.
+func (g *group) take(sock socket, home *loop, s transport.Session) error {
+	if g.network == udp {
+		return newDatagrams(g, home, sock, s, true).start()
+	}
+	return newConn(g, home, sock, s, true).start()
+}
+
+// Addrs are the addresses listened on or the local ends dialled from.
 func (g *group) Addrs() []string { return g.addrs }
 
 // Buffers are what the kernel granted to the first socket.

@@ -79,38 +79,6 @@ func (r *Runtime) Listen(c transport.Config, session func() transport.Session) (
 	return g, nil
 }
 
-// accept lets the first loop accept for all and deal the connections out.
-func (g *group) accept(c transport.Config, session func() transport.Session) error {
-	sock, err := listenSocket(c)
-	if err != nil {
-		return err
-	}
-	g.has(sock)
-	if err := newListener(g, sock.fd, session).start(); err != nil {
-		sock.close()
-		return fmt.Errorf("listen %s: %w", sock.local, err)
-	}
-	return nil
-}
-
-// bind gives each loop a datagram socket of its own.
-func (g *group) bind(c transport.Config, session func() transport.Session) error {
-	for _, home := range g.loops {
-		sock, err := listenSocket(c)
-		if err != nil {
-			return err
-		}
-		g.has(sock)
-		s := session()
-		if err := newDatagrams(g, home, sock, s, false).start(); err != nil {
-			sock.close()
-			s.Close(err)
-			return fmt.Errorf("listen %s: %w", sock.local, err)
-		}
-	}
-	return nil
-}
-
 // Dial connects one session after the other, so that a listener of the same
 // process accepts them in this order and both ends of a connection get the
 // same loop.
@@ -153,14 +121,6 @@ func (r *Runtime) dial(c transport.Config, addrs []string, s []transport.Session
 		}
 	}
 	return g, len(s), nil
-}
-
-// take starts a dialled session.
-func (g *group) take(sock socket, home *loop, s transport.Session) error {
-	if g.network == udp {
-		return newDatagrams(g, home, sock, s, true).start()
-	}
-	return newConn(g, home, sock, s, true).start()
 }
 
 // open returns a new group on the runtime's loops, starting them for the first.
