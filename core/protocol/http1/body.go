@@ -99,7 +99,7 @@ func chunkLine(in []byte, most int) (line []byte, n int, f *fault) {
 // chunk takes the line in front of a chunk: a size and perhaps extensions,
 // which mean nothing here.
 func (b *body) chunk(line []byte) *fault {
-	size, _, _ := bytes.Cut(trimRight(line), []byte{';'})
+	size, _, _ := cut(trimRight(line), ';')
 	n, ok := hex(size)
 	switch {
 	case !ok:

@@ -23,8 +23,8 @@ import (
 // why it does. It takes nothing that net/http refuses, but for what stripped
 // and looseTarget tell.
 var stricter = map[string]string{
-	"folded header line":                                                      "RFC 9112, 5.2, wants a server to refuse obs-fold or to rewrite it; not every reader joins the lines",
-	"header name that is no token":                                            "net/http reads a name with spaces in responses and trailers; so smuggled fields hide",
+	"folded header line": "RFC 9112, 5.2, wants a server to refuse obs-fold or to rewrite it; not every reader joins the lines",
+	"header line that does not begin with a name and a colon":                 "net/http reads a name with spaces in responses and trailers; so smuggled fields hide",
 	"both Content-Length and Transfer-Encoding":                               "RFC 9112, 6.1, allows it; net/http goes by the coding, others by the length",
 	"Transfer-Encoding in HTTP/1.0":                                           "RFC 9112, 6.1, calls the framing faulty; net/http ignores the field",
 	"line of a chunked body that does not end in CR LF":                       "net/http asks that of sizes; here of the trailer's lines too",

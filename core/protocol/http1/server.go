@@ -123,12 +123,12 @@ func (r *request) read(in []byte) (used int, f *fault) {
 
 // line takes the request line.
 func (r *request) line(b []byte) *fault {
-	method, rest, ok := bytes.Cut(b, []byte{' '})
-	target, version, more := bytes.Cut(rest, []byte{' '})
+	method, rest, ok := cut(b, ' ')
+	target, version, more := cut(rest, ' ')
 	switch {
 	case !ok || !more:
 		return bad("malformed request line")
-	case !isToken(method):
+	case len(method) == 0 || !all(method, inToken):
 		return bad("malformed method")
 	case len(target) == 0 || !all(target, inTarget):
 		return bad("malformed request target")
@@ -150,7 +150,7 @@ func isEcho(target []byte) bool {
 		}
 		target = rest[slash:]
 	}
-	target, _, _ = bytes.Cut(target, []byte{'?'})
+	target, _, _ = cut(target, '?')
 	return string(target) == path
 }
 

@@ -26,20 +26,26 @@ func cutField(line []byte) (name, value []byte, f *fault) {
 	if isBlank(line[0]) {
 		return nil, nil, bad("folded header line")
 	}
-	colon := bytes.IndexByte(line, ':')
-	if colon < 0 {
-		return nil, nil, bad("header line without a colon")
+	colon := 0
+	for colon < len(line) && class[line[colon]]&inToken != 0 {
+		colon++
+	}
+	if colon == 0 || colon == len(line) || line[colon] != ':' {
+		return nil, nil, bad("header line that does not begin with a name and a colon")
 	}
 	name, value = line[:colon], line[colon+1:]
-	if !isToken(name) {
-		return nil, nil, bad("header name that is no token")
-	}
-	for _, c := range value {
-		if class[c]&inValue == 0 {
-			return nil, nil, bad("control character in a header")
-		}
+	if !all(value, inValue) {
+		return nil, nil, bad("control character in a header")
 	}
 	return name, trim(value), nil
+}
+
+// cut takes b apart at the first c in it.
+func cut(b []byte, c byte) (before, after []byte, found bool) {
+	if i := bytes.IndexByte(b, c); i >= 0 {
+		return b[:i], b[i+1:], true
+	}
+	return b, nil, false
 }
 
 func trim(b []byte) []byte {
@@ -76,7 +82,7 @@ func is(b []byte, lower string) bool {
 // lists reports whether word is an item of a list with commas.
 func lists(list []byte, word string) bool {
 	for {
-		item, rest, more := bytes.Cut(list, []byte{','})
+		item, rest, more := cut(list, ',')
 		if is(trim(item), word) {
 			return true
 		}
@@ -99,11 +105,10 @@ func number(digits []byte) (n int, ok bool) {
 	return n, len(digits) > 0
 }
 
-func isToken(b []byte) bool { return all(b, inToken) && len(b) > 0 }
-
-func all(b []byte, where byte) bool {
+// all reports whether each byte of b may stand there.
+func all(b []byte, there byte) bool {
 	for _, c := range b {
-		if class[c]&where == 0 {
+		if class[c]&there == 0 {
 			return false
 		}
 	}
