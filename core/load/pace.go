@@ -42,9 +42,13 @@ func newPace(s *session) *pace {
 	}
 }
 
-// wakeAt is when the next message is due after now.
+// wakeAt is when the next message is due after now, or when what waits now has
+// waited in vain.
 func (p *pace) wakeAt(now int64) int64 {
 	p.alarm.skip(now + 1)
+	if p.next.due <= now {
+		return min(p.alarm.due, p.next.turns[0].end)
+	}
 	return p.alarm.due
 }
 
