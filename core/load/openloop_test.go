@@ -165,6 +165,33 @@ func TestFrozenServer(t *testing.T) {
 	}
 }
 
+// What waits for a place when the turn ends is not sent in a slice of the other
+// target, nor in the next turn: it is unsent.
+func TestBacklogEndsWithTheTurn(t *testing.T) {
+	const window, clients = 2, 3
+	b := newBench(t, load.Config{Rate: 20_000, Clients: clients, Window: window}, 2)
+	b.pause = [2]int64{6 * ms, 12 * ms} // places come free long after the turn
+	var plan []control.Slice
+	for i := range 8 {
+		plan = append(plan, control.Slice{Target: i % 2, Length: 10 * ms, Settle: 3 * ms, Counted: true})
+	}
+	res := b.measure(plan...)
+	for target, want := range []int64{
+		200 - 120 - clients*window, // sent in the first turn: what is answered by 6 ms, and a window each
+		0,                          // it has caught up by then
+	} {
+		n := res.Targets[target].Counts
+		if n[control.CountUnsent] != want || n[control.CountSent] != 800-want {
+			t.Errorf("target %d: %v, want %d of 800 unsent", target, n, want)
+		}
+		for _, at := range b.allSent(target) {
+			if plan[at/(10*ms)].Target != target {
+				t.Fatalf("target %d: a message was sent %d ns into the plan, in a slice of the other", target, at)
+			}
+		}
+	}
+}
+
 // A server that never answers gets its window; all else is counted.
 func TestNothingIsDroppedSilently(t *testing.T) {
 	b := newBench(t, load.Config{Rate: 1000, Clients: 2, Window: 8}, 1)

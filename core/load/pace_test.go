@@ -38,46 +38,6 @@ func TestLastOfATurnIsSentAMomentLate(t *testing.T) {
 	}
 }
 
-// What waits for a place when the turn ends is not sent in a slice of the other
-// target, nor in the next turn: it is unsent.
-func TestBacklogEndsWithTheTurn(t *testing.T) {
-	const window = 2
-	r := newRig(t, Config{Clients: 2, Window: window, Rate: 20_000}, 2).verified()
-	begin := r.now
-	held := make(map[*link][][]byte)
-	r.mangle = func(l *link, echoes [][]byte) [][]byte {
-		if at := r.now - begin; l.target == 0 && at >= 6*ms && at < 12*ms {
-			held[l] = append(held[l], echoes...)
-			return nil
-		}
-		return echoes
-	}
-	links, inTurn := r.links[:2], 0
-	for _, l := range links {
-		l.sent = nil
-	}
-	r.start(abab()...)
-	r.runFor(12 * ms)
-	for _, l := range links {
-		inTurn += len(l.sent)
-		if got := len(held[l]); got != window {
-			t.Fatalf("%d in flight in the pause, want a window", got)
-		}
-		l.sent = nil
-		l.data(l.pack(held[l])) // two places, long after the turn
-	}
-	r.finish()
-	for _, l := range links {
-		if first := l.sent[0] - begin; first < 20*ms {
-			t.Errorf("a message was sent %d ns into the plan, in a slice of the other", first)
-		}
-	}
-	n := r.result().Targets[0].Counts
-	if n[control.CountSent]+n[control.CountUnsent] != 800 || n[control.CountUnsent] != int64(200-inTurn) || inTurn < 120 {
-		t.Errorf("%v, want 800 due and those of the first turn unsent that were not among its %d", n, inTurn)
-	}
-}
-
 func TestTardyAfter(t *testing.T) {
 	for _, c := range []struct {
 		rate float64
