@@ -106,7 +106,7 @@ func resets(e *Env) {
 	reset(c)
 	e.allClosed(1)
 	e.wantCauses(1, false)
-	e.until(func() bool { return g.Live() == 0 }, "Live is 0, it is %d", g.Live())
+	e.until(func() bool { return g.Live() == 0 }, "Live is 0")
 }
 
 func resetsPending(e *Env) {

@@ -1,13 +1,6 @@
 package conformance_test
 
-import (
-	"context"
-	"slices"
-	"testing"
-	"time"
-
-	"github.com/netmatrix/netmatrix/core/conformance"
-)
+import "testing"
 
 // TestDatagramFaultsAreFound: as TestFaultsAreFound.
 func TestDatagramFaultsAreFound(t *testing.T) {
@@ -21,12 +14,7 @@ func TestDatagramFaultsAreFound(t *testing.T) {
 		{"DatagramRefused", faults{neverGivesUp: true}},
 	} {
 		t.Run(c.by, func(t *testing.T) {
-			cases := conformance.Cases()
-			i := slices.IndexFunc(cases, func(k conformance.Case) bool { return k.Name == c.by })
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-			defer cancel()
-			r := &reference{faults: c.faults}
-			if err := cases[i].Check(ctx, conformance.Variants(r.Info())[0], r); err == nil {
+			if !found(t, c.by, &reference{faults: c.faults}) {
 				t.Errorf("a runtime with the fault passes: %+v", c.faults)
 			}
 		})

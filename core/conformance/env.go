@@ -84,10 +84,13 @@ func (e *Env) atEnd(close func()) {
 // finish closes everything before it waits for anyone: a goroutine beside a
 // case that failed would wait for its deadline.
 func (e *Env) finish() {
-	for _, close := range slices.Backward(e.closes) {
+	e.mu.Lock()
+	closes, waits := e.closes, e.waits
+	e.mu.Unlock()
+	for _, close := range slices.Backward(closes) {
 		close()
 	}
-	for _, wait := range e.waits {
+	for _, wait := range waits {
 		wait()
 	}
 }
@@ -100,7 +103,7 @@ func (e *Env) audit(goroutines, descriptors int) {
 	if made, closed := e.ledger.made.Load(), e.ledger.closed.Load(); made != closed {
 		e.Errorf("%d sessions were handed over and %d got their Close", made, closed)
 	}
-	for _, f := range e.ledger.faults {
+	for _, f := range e.ledger.Faults() {
 		e.Errorf("%s", f)
 	}
 	if !e.holds(func() bool { return runtime.NumGoroutine() <= goroutines }) {

@@ -38,6 +38,13 @@ func (l *ledger) fault(format string, args ...any) {
 	}
 }
 
+// Faults are the first calls that came against the rules, in words.
+func (l *ledger) Faults() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.faults...)
+}
+
 // Causes are the errors that sessions were closed with so far.
 func (l *ledger) Causes() []error {
 	l.mu.Lock()
