@@ -148,7 +148,7 @@ func readable(t *testing.T, out string) {
 	}
 	seen := make(map[slot]bool)
 	for _, r := range recs {
-		s := slot{r.Group, r.Cell}
+		s := slot{r.Group, r.Cell, r.Twin}
 		if seen[s] {
 			t.Errorf("twice: %s %s", r.Group, r.Cell)
 		}

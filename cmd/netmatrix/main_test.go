@@ -98,7 +98,9 @@ func newWorkspace(t testing.TB, suites string) *workspace {
 	return w
 }
 
-// matrixText is a matrix file over plugins in the folder plugins beside it.
+// matrixText is a matrix file over plugins in the folder plugins beside it. By
+// default there are no twins and no repeats, so that tests can count records on
+// a machine that others use.
 func matrixText(plugins []string, suites string) string {
 	var b strings.Builder
 	b.WriteString("version: 1\nruntimes:\n")
@@ -106,7 +108,7 @@ func matrixText(plugins []string, suites string) string {
 		fmt.Fprintf(&b, "  %s: {plugin: plugins/%s}\n", p, p)
 	}
 	b.WriteString("baseline: {runtime: coroutine, execution: goroutine}\nload: {runtime: rawpoll, threads: auto, wait: busy}\ncpus: auto\n")
-	b.WriteString("suites:\n" + suites)
+	b.WriteString("defaults: {twin: false, repeats: 0}\nsuites:\n" + suites)
 	return b.String()
 }
 

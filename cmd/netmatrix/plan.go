@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/netmatrix/netmatrix/core/cell"
 	"github.com/netmatrix/netmatrix/core/driver"
 )
 
@@ -46,8 +48,15 @@ func (c *chosen) print(cmd *cobra.Command, d *driver.Driver) error {
 		}
 		fmt.Fprintf(out, "  %s\n", x)
 	}
+	if hasTwin(trials) {
+		fmt.Fprintf(out, "\nand a twin of %s in each scenario, for the noise floor\n", c.suite.Twin)
+	}
 	if len(c.suite.Excluded) > 0 {
 		fmt.Fprintf(out, "\n%d cells excluded by the matrix, for example %s: %s\n", len(c.suite.Excluded), c.suite.Excluded[0].Cell, c.suite.Excluded[0].Why)
 	}
 	return nil
+}
+
+func hasTwin(trials []driver.Trial) bool {
+	return slices.ContainsFunc(trials, func(t driver.Trial) bool { return t.Twin != (cell.Contender{}) })
 }

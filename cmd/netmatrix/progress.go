@@ -108,6 +108,9 @@ func (p *progress) end() {
 // recordLine is one record in one line.
 func recordLine(r record.Record) string {
 	head := fmt.Sprintf("round %d  %s", r.Round, r.Cell)
+	if r.Twin {
+		head += " (twin)"
+	}
 	if r.Metrics == nil {
 		return fmt.Sprintf("%s  %s: %s", head, r.Status, r.Reason)
 	}

@@ -141,14 +141,14 @@ func createStore(out, suite string) (*record.Store, string, error) {
 func (c *chosen) newRun(d *driver.Driver) *record.Run {
 	r := &record.Run{
 		Schema: record.Schema, RunID: newRunID(), StartedAt: time.Now().UTC().Format(time.RFC3339),
-		Command: ownCommand(), Suite: c.suite.Name, Contrast: c.suite.Contrast, Primary: "roundtrips_per_second",
+		Command: ownCommand(), Suite: c.suite.Name, Contrast: c.suite.Contrast, Primary: "roundtrips_per_second", Delta: c.suite.Delta,
 		Baseline: c.matrix.Baseline, Seed: c.seed, Rounds: c.rounds,
 		WarmupNanos: int64(c.suite.Warmup), MeasureNanos: int64(c.suite.Measure),
 		Matrix: c.source, Environment: sysinfo.Machine(), CPUs: d.CPUSets(c.cells[0].Placement),
 	}
 	r.WorkMicros = doctor.Calibrate(r.CPUs.Server).Micros
 	for _, t := range c.trials {
-		r.Schedule = append(r.Schedule, record.Trial{Order: t.Order, Round: t.Round, Group: t.Group, Scenario: t.Scenario, Contenders: t.Contenders})
+		r.Schedule = append(r.Schedule, record.Trial{Order: t.Order, Round: t.Round, Group: t.Group, Scenario: t.Scenario, Contenders: t.Contenders, Twin: t.Twin})
 	}
 	for _, p := range d.Plugins() {
 		r.Plugins = append(r.Plugins, record.Plugin{
@@ -190,30 +190,35 @@ func carryOut(ctx context.Context, d *driver.Driver, r *record.Run, s *matrix.Su
 }
 
 // remaining are the trials of the schedule for which records are missing, with
-// the contenders whose records they are.
+// the contenders and the twin whose records they are.
 func remaining(r *record.Run, s *matrix.Suite, have []record.Record) []driver.Trial {
 	type key struct {
 		group string
 		c     cell.Contender
+		twin  bool
 	}
 	done := make(map[key]bool)
 	for _, rec := range have {
-		done[key{rec.Group, rec.Cell.Contender()}] = true
+		done[key{rec.Group, rec.Cell.Contender(), rec.Twin}] = true
 	}
 	var trials []driver.Trial
 	for _, t := range r.Schedule {
 		var left []cell.Contender
 		for _, c := range t.Contenders {
-			if !done[key{t.Group, c}] {
+			if !done[key{t.Group, c, false}] {
 				left = append(left, c)
 			}
 		}
-		if len(left) == 0 {
+		twin := t.Twin
+		if done[key{t.Group, twin, true}] {
+			twin = cell.Contender{}
+		}
+		if len(left) == 0 && twin == (cell.Contender{}) {
 			continue
 		}
 		trials = append(trials, driver.Trial{
 			RunID: r.RunID, Suite: r.Suite, Order: t.Order, Round: t.Round, Group: t.Group,
-			Scenario: t.Scenario, Contenders: left,
+			Scenario: t.Scenario, Contenders: left, Twin: twin,
 			Warmup: time.Duration(r.WarmupNanos), Measure: time.Duration(r.MeasureNanos),
 			SendBuffer: s.SendBuffer, RecvBuffer: s.ReceiveBuffer,
 			Seed: r.Seed + uint64(t.Round),

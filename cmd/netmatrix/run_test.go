@@ -113,6 +113,7 @@ func checkRun(t testing.TB, dir string, planned int) []record.Record {
 type slot struct {
 	group string
 	cell  cell.Cell
+	twin  bool
 }
 
 // checkOnce wants every scheduled record exactly once, and no other.
@@ -121,14 +122,17 @@ func checkOnce(t testing.TB, run *record.Run, recs []record.Record) {
 	missing := make(map[slot]record.Trial)
 	for _, tr := range run.Schedule {
 		for _, c := range tr.Contenders {
-			missing[slot{tr.Group, tr.Scenario.With(c)}] = tr
+			missing[slot{tr.Group, tr.Scenario.With(c), false}] = tr
+		}
+		if tr.Twin != (cell.Contender{}) {
+			missing[slot{tr.Group, tr.Scenario.With(tr.Twin), true}] = tr
 		}
 	}
 	if len(missing) != run.Planned() {
 		t.Errorf("the schedule holds %d records, %d of them different", run.Planned(), len(missing))
 	}
 	for _, r := range recs {
-		s := slot{r.Group, r.Cell}
+		s := slot{r.Group, r.Cell, r.Twin}
 		tr, ok := missing[s]
 		if !ok {
 			t.Errorf("a record too many: %s %s", r.Group, r.Cell)

@@ -14,7 +14,8 @@ type Row struct {
 	Cell    cell.Cell
 	Planned int // trials in the schedules
 	// Records are the last attempts of the trials, in the order given.
-	Records []record.Record
+	Records  []record.Record
+	Repeated int // records before them, of attempts that were disturbed
 }
 
 // key is what tells rows, and groups of them, apart.
@@ -25,8 +26,14 @@ type key struct {
 
 // Rows gathers records by suite and cell. What a schedule names and no record
 // shows has a row without records. Suites stay in the order given; their rows
-// come in the order of the axes, and the baseline before other contenders.
-func Rows(all []Results) []Row {
+// come in the order of the axes, and the baseline before other contenders. Twins
+// have no rows.
+func Rows(all []Results) []Row { return rowsOf(all, false) }
+
+// Twins gathers the records of twins likewise.
+func Twins(all []Results) []Row { return rowsOf(all, true) }
+
+func rowsOf(all []Results, twins bool) []Row {
 	var rows []*Row
 	index := map[key]*Row{}
 	row := func(run *record.Run, c cell.Cell) *Row {
@@ -44,11 +51,24 @@ func Rows(all []Results) []Row {
 		}
 		for _, t := range res.Run.Schedule {
 			for _, k := range t.Contenders {
-				row(res.Run, t.Scenario.With(k)).Planned++
+				if !twins {
+					row(res.Run, t.Scenario.With(k)).Planned++
+				}
+			}
+			if twins && t.Twin != (cell.Contender{}) {
+				row(res.Run, t.Scenario.With(t.Twin)).Planned++
 			}
 		}
-		for _, r := range lastAttempts(res.Records) {
+		last := lastAttempts(res.Records)
+		for _, r := range res.Records {
+			if r.Twin != twins {
+				continue
+			}
 			row := row(res.Run, r.Cell)
+			if r.Attempt < last[trialOf(r)] {
+				row.Repeated++
+				continue
+			}
 			row.Records = append(row.Records, r)
 		}
 	}
@@ -87,19 +107,22 @@ func (r Row) Flagged(flag string) bool {
 	})
 }
 
-// lastAttempts drops the records that a later attempt at the same trial
-// replaces, and keeps the order of the others.
-func lastAttempts(recs []record.Record) []record.Record {
-	type trial struct {
-		run, group string
-		cell       cell.Cell
-	}
-	key := func(r record.Record) trial { return trial{r.RunID, r.Group, r.Cell} }
+// trial is what attempts have in common.
+type trial struct {
+	run, group string
+	cell       cell.Cell
+	twin       bool
+}
+
+func trialOf(r record.Record) trial { return trial{r.RunID, r.Group, r.Cell, r.Twin} }
+
+// lastAttempts are the numbers of the attempts that count.
+func lastAttempts(recs []record.Record) map[trial]int {
 	last := map[trial]int{}
 	for _, r := range recs {
-		last[key(r)] = max(last[key(r)], r.Attempt)
+		last[trialOf(r)] = max(last[trialOf(r)], r.Attempt)
 	}
-	return slices.DeleteFunc(slices.Clone(recs), func(r record.Record) bool { return r.Attempt < last[key(r)] })
+	return last
 }
 
 func compareScenarios(a, b cell.Cell) int {

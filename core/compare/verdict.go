@@ -50,9 +50,9 @@ type Verdict struct {
 	More  int    // inconclusive: about how many rounds more would decide it
 }
 
-// Judge says of each pair what its rounds allow. The pairs are one family, such
-// as the contenders of a scenario against its baseline: their chances are
-// adjusted together (S. Holm, "A Simple Sequentially Rejective Multiple Test
+// Judge says of each pair what its rounds allow. Pairs with the same base are a
+// family, such as the contenders of a scenario against its baseline: their
+// chances are adjusted together (S. Holm, "A Simple Sequentially Rejective Multiple Test
 // Procedure", 1979). Ratios are paired by round and judged by their logarithms:
 // different by the exact sign-flip test; equivalent where it holds, against
 // either side, that the ratio lies within 1 ± delta (D. J. Schuirmann, "A
@@ -61,27 +61,31 @@ type Verdict struct {
 func Judge(pairs []Pair, m Metric, delta float64) []Verdict {
 	list := make([]Verdict, len(pairs))
 	tests := make([]test, len(pairs))
-	var family []*test
+	families := map[key][]*test{}
 	for i, p := range pairs {
-		list[i] = Verdict{Pair: p, Metric: m, Ratio: p.Ratio(m), P: 1, Delta: delta, Why: p.unjudged()}
+		list[i] = Verdict{Pair: p, Metric: m, Ratio: p.Ratio(m), P: 1, Delta: delta}
 		logs := p.logs(m)
 		if len(logs) < MinRounds || list[i].Ratio.N == 0 {
 			continue
 		}
 		tests[i] = newTest(logs, delta)
 		list[i].Low, list[i].High = math.Exp(tests[i].low), math.Exp(tests[i].high)
-		if list[i].Why == "" {
-			family = append(family, &tests[i])
+		if list[i].Why = p.unjudged(); list[i].Why == "" {
+			families[p.family()] = append(families[p.family()], &tests[i])
 		}
 	}
-	holm(family, func(t *test) *float64 { return &t.apart })
-	holm(family, func(t *test) *float64 { return &t.beyond })
-	for i := range list {
-		if v, t := &list[i], &tests[i]; slices.Contains(family, t) {
-			v.P, v.Word = t.apart, t.word()
-			if v.Word == Inconclusive {
-				v.More = t.missing(delta, len(family))
-			}
+	for _, family := range families {
+		holm(family, func(t *test) *float64 { return &t.apart })
+		holm(family, func(t *test) *float64 { return &t.beyond })
+	}
+	for i, p := range pairs {
+		v, t, family := &list[i], &tests[i], families[p.family()]
+		if !slices.Contains(family, t) {
+			continue
+		}
+		v.P, v.Word = t.apart, t.word()
+		if v.Word == Inconclusive {
+			v.More = t.missing(delta, len(family))
 		}
 	}
 	return list
@@ -105,6 +109,8 @@ func (v Verdict) String() string {
 	}
 	return ""
 }
+
+func (p Pair) family() key { return key{p.Base.Run.Suite, p.Base.Cell} }
 
 // unjudged says why a pair gets no words, however many rounds it has.
 func (p Pair) unjudged() string {

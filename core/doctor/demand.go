@@ -61,7 +61,11 @@ func (d *Demand) add(t matrix.Trial) {
 	if c.Placement == cell.Colocated {
 		d.Connections = max(d.Connections, 2*c.Clients)
 	} else {
-		d.Connections = max(d.Connections, len(t.Contenders)*c.Clients)
+		servers := len(t.Contenders)
+		if t.Twin != (cell.Contender{}) {
+			servers++
+		}
+		d.Connections = max(d.Connections, servers*c.Clients)
 	}
 	if c.Protocol == "udp" {
 		d.Buffer = max(d.Buffer, DatagramBuffer)

@@ -40,8 +40,8 @@ suites:
 
 func TestDemandOf(t *testing.T) {
 	for protocol, want := range map[string]Demand{
-		"tcp": {Clients: 149, Connections: 300, InFlight: 64 * 24 << 10},
-		"udp": {Clients: 149, Connections: 300, InFlight: 16 * 16 << 10, Buffer: DatagramBuffer},
+		"tcp": {Clients: 149, Connections: 400, InFlight: 64 * 24 << 10},
+		"udp": {Clients: 149, Connections: 400, InFlight: 16 * 16 << 10, Buffer: DatagramBuffer},
 	} {
 		source := []byte(strings.ReplaceAll(demanding, "PROTOCOL", protocol))
 		m, err := matrix.Parse("matrix.yaml", source)

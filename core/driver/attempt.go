@@ -22,7 +22,7 @@ type attempt struct {
 	plan  []control.Slice
 	step  string // what is being done, for errors
 
-	servers []*party // one for each contender; colocated: both ends
+	servers []*party // one for each entrant; colocated: both ends
 	load    *party   // colocated: the same as servers[0]
 	result  control.Result
 }
@@ -30,7 +30,7 @@ type attempt struct {
 // party is one process of a trial.
 type party struct {
 	name          string
-	contender     *cell.Contender // nil: the load
+	entrant       *entrant // nil: the load
 	proc          *goplugin.Process
 	ready         control.Ready
 	before, after control.Counters
@@ -54,7 +54,7 @@ func (a *attempt) parties() []*party {
 
 // charge makes a blame of an error in a party.
 func (a *attempt) charge(p *party, err error) *blame {
-	bl := &blame{err: err, contender: p.contender}
+	bl := &blame{err: err, entrant: p.entrant}
 	if p.proc != nil {
 		bl.detail = p.proc.Stderr()
 	}
@@ -79,10 +79,10 @@ func (a *attempt) each(parties []*party, f func(*party) error) *blame {
 }
 
 // start starts every process of the trial. died is called when one ends.
-func (a *attempt) start(ctx context.Context, contenders []cell.Contender, died context.CancelCauseFunc) *blame {
+func (a *attempt) start(ctx context.Context, entrants []entrant, died context.CancelCauseFunc) *blame {
 	a.step = "start"
-	for _, c := range contenders {
-		a.servers = append(a.servers, &party{name: c.String(), contender: &c, peakRSS: -1})
+	for _, e := range entrants {
+		a.servers = append(a.servers, &party{name: e.String(), entrant: &e, peakRSS: -1})
 	}
 	if a.cell.Placement == cell.Colocated {
 		a.load = a.servers[0]
@@ -91,10 +91,10 @@ func (a *attempt) start(ctx context.Context, contenders []cell.Contender, died c
 	}
 	return a.each(a.parties(), func(p *party) error {
 		c := goplugin.Command{Name: p.name, CPUs: a.place.server, GOMAXPROCS: a.cell.Threads}
-		if p.contender == nil {
+		if p.entrant == nil {
 			c.Path, c.CPUs, c.GOMAXPROCS = a.d.plugins[a.d.load.Runtime].Path, a.place.load, a.place.loadThreads
 		} else {
-			c.Path = a.d.plugins[p.contender.Runtime].Path
+			c.Path = a.d.plugins[p.entrant.Runtime].Path
 		}
 		ctx, cancel := context.WithTimeout(ctx, a.d.timeouts.Start)
 		defer cancel()
@@ -119,7 +119,7 @@ func (a *attempt) prepare(ctx context.Context) *blame {
 		role = control.RoleBoth
 	}
 	if bl := a.each(a.servers, func(p *party) error {
-		s := a.setup(role, a.cell.With(*p.contender))
+		s := a.setup(role, a.cell.With(p.entrant.Contender))
 		s.Threads, s.IOModel = a.cell.Threads, a.cell.IOModel
 		return a.prepareOne(ctx, p, s)
 	}); bl != nil || role == control.RoleBoth {

@@ -48,18 +48,18 @@ func checkResult(r control.Result, plan []control.Slice, targets int, open bool)
 	return nil
 }
 
-// newRecord is a record of contender c without figures.
-func (d *Driver) newRecord(t Trial, c cell.Contender, attempt int, status, reason string) record.Record {
-	p := d.plugins[c.Runtime]
+// newRecord is a record of entrant e without figures.
+func (d *Driver) newRecord(t Trial, e entrant, attempt int, status, reason string) record.Record {
+	p := d.plugins[e.Runtime]
 	place := d.place(t.Scenario)
 	rec := record.Record{
 		Schema: record.Schema, RunID: t.RunID, Suite: t.Suite, Group: t.Group,
 		Round: t.Round, Order: t.Order, Attempt: attempt,
-		StartedAt: now(), Status: status, Reason: reason, Cell: t.Scenario.With(c),
+		StartedAt: now(), Status: status, Reason: reason, Cell: t.Scenario.With(e.Contender), Twin: e.twin,
 		Validity: record.Validity{Verdict: "none", Flags: []string{}, Reasons: []string{}},
 		Stack:    stack(p.Description.Stack, t.Scenario.Protocol),
 		Provenance: record.Provenance{
-			Command:      Command(t, c),
+			Command:      Command(t, e.Contender),
 			DriverSHA256: d.driver, PluginSHA256: p.SHA256, LoadSHA256: d.plugins[d.load.Runtime].SHA256,
 			SourceSHA256: orUnknown(p.Description.Source),
 			GoVersion:    p.Description.GoVersion, Modules: p.Build.Modules, Build: p.Build.Settings,
@@ -96,9 +96,9 @@ func orUnknown(s string) string {
 	return s
 }
 
-// record turns what was seen of contender i into its record.
-func (a *attempt) record(i int, c cell.Contender, number int) record.Record {
-	rec := a.d.newRecord(a.trial, c, number, record.OK, "")
+// record turns what was seen of entrant i into its record.
+func (a *attempt) record(i int, e entrant, number int) record.Record {
+	rec := a.d.newRecord(a.trial, e, number, record.OK, "")
 	tally := a.result.Targets[i]
 	cost := a.cost(i)
 	rec.Metrics = a.metrics(tally, cost)
@@ -228,7 +228,7 @@ func (a *attempt) process(p *party, threads int, cpu, window, trips int64) *reco
 	if n := diff(p.before.Allocs, p.after.Allocs); n != nil {
 		r.AllocsPerTrip = ratio(*n, trips, 1)
 	}
-	if m, n := diff(p.before.Messages, p.after.Messages), diff(p.before.Reads, p.after.Reads); p.contender != nil && m != nil && n != nil {
+	if m, n := diff(p.before.Messages, p.after.Messages), diff(p.before.Reads, p.after.Reads); p.entrant != nil && m != nil && n != nil {
 		r.MessagesPerRead = ratio(*m, *n, 1)
 	}
 	return r

@@ -11,12 +11,12 @@ import (
 // Overhead is about what a trial costs beyond its slices, for estimates.
 const overhead = 80 * time.Millisecond
 
-// PlannedTime is how long a trial will take, about. Contenders that cannot run
-// take none.
+// PlannedTime is how long a trial will take, about, if nothing disturbs it.
+// Contenders that cannot run take none.
 func (d *Driver) PlannedTime(t Trial) time.Duration {
 	k := 0
-	for _, c := range t.Contenders {
-		if d.Unsupported(t.Scenario.With(c)) == "" {
+	for _, e := range t.entrants() {
+		if d.Unsupported(t.Scenario.With(e.Contender)) == "" {
 			k++
 		}
 	}

@@ -20,40 +20,46 @@ type Trial struct {
 	Group                  string
 	Scenario               cell.Cell
 	Contenders             []cell.Contender
-	Warmup, Measure        time.Duration // for each contender
-	SendBuffer, RecvBuffer int           // socket buffers to ask for, bytes; 0: the kernel's own
-	Gaps                   string        // of an open loop; control.GapsFixed by default
+	Twin                   cell.Contender // measured once more, as its own twin; zero: none
+	Warmup, Measure        time.Duration  // for each contender
+	SendBuffer, RecvBuffer int            // socket buffers to ask for, bytes; 0: the kernel's own
+	Gaps                   string         // of an open loop; control.GapsFixed by default
 	Seed                   uint64
 	CheckAll               bool
 }
 
-// blame is an error and the contender it is charged to.
+// blame is an error and the entrant it is charged to.
 type blame struct {
-	err       error
-	detail    string          // the end of a plugin's stderr
-	contender *cell.Contender // nil: nobody in particular
+	err     error
+	detail  string   // the end of a plugin's stderr
+	entrant *entrant // nil: nobody in particular
 }
 
 // Run measures a trial and returns one record for each contender, in their
-// order. A contender that fails is recorded and taken out, and the others are
+// order, and the twin's. Who fails is recorded and taken out, and the others are
 // measured again in fresh processes; when nobody can be blamed, each is
 // measured alone. The error is the context's, when the run is called off.
 func (d *Driver) Run(ctx context.Context, t Trial) ([]record.Record, error) {
-	done := make(map[cell.Contender]record.Record)
-	var left []cell.Contender
-	for _, c := range t.Contenders {
-		if why := d.Unsupported(t.Scenario.With(c)); why != "" {
-			done[c] = d.newRecord(t, c, 1, record.Unsupported, why)
+	return d.run(ctx, t, t.entrants(), try{number: 1})
+}
+
+// run measures entrants of a trial, starting with try x.
+func (d *Driver) run(ctx context.Context, t Trial, entrants []entrant, x try) ([]record.Record, error) {
+	done := make(map[entrant]record.Record)
+	var left []entrant
+	for _, e := range entrants {
+		if why := d.Unsupported(t.Scenario.With(e.Contender)); why != "" {
+			done[e] = d.newRecord(t, e, x.number, record.Unsupported, why)
 			continue
 		}
-		left = append(left, c)
+		left = append(left, e)
 	}
-	if err := d.together(ctx, t, left, try{number: 1}, done); err != nil {
+	if err := d.together(ctx, t, left, x, done); err != nil {
 		return nil, err
 	}
-	recs := make([]record.Record, len(t.Contenders))
-	for i, c := range t.Contenders {
-		recs[i] = done[c]
+	recs := make([]record.Record, len(entrants))
+	for i, e := range entrants {
+		recs[i] = done[e]
 	}
 	return recs, nil
 }
@@ -68,7 +74,7 @@ func (x try) next(why error) try {
 	return try{x.number + 1, fmt.Sprintf("attempt %d came to nothing: %v", x.number, why)}
 }
 
-func (d *Driver) together(ctx context.Context, t Trial, left []cell.Contender, x try, done map[cell.Contender]record.Record) error {
+func (d *Driver) together(ctx context.Context, t Trial, left []entrant, x try, done map[entrant]record.Record) error {
 	for len(left) > 0 {
 		recs, bl := d.attempt(ctx, t, left, x)
 		if err := ctx.Err(); err != nil {
@@ -76,26 +82,26 @@ func (d *Driver) together(ctx context.Context, t Trial, left []cell.Contender, x
 		}
 		switch {
 		case bl == nil:
-			for i, c := range left {
-				done[c] = recs[i]
+			for i, e := range left {
+				done[e] = recs[i]
 			}
 			return nil
-		case bl.contender != nil || len(left) == 1:
-			c := left[0]
-			if bl.contender != nil {
-				c = *bl.contender
+		case bl.entrant != nil || len(left) == 1:
+			who := left[0]
+			if bl.entrant != nil {
+				who = *bl.entrant
 			}
 			status := record.Failed
 			if errors.Is(bl.err, control.ErrUnsupported) {
 				status = record.Unsupported
 			}
-			rec := d.newRecord(t, c, x.number, status, bl.err.Error())
+			rec := d.newRecord(t, who, x.number, status, bl.err.Error())
 			rec.Detail = bl.detail
-			done[c] = rec
-			left = slices.DeleteFunc(slices.Clone(left), func(k cell.Contender) bool { return k == c })
+			done[who] = rec
+			left = slices.DeleteFunc(slices.Clone(left), func(e entrant) bool { return e == who })
 		default:
-			for _, c := range left {
-				if err := d.together(ctx, t, []cell.Contender{c}, x.next(bl.err), done); err != nil {
+			for _, e := range left {
+				if err := d.together(ctx, t, []entrant{e}, x.next(bl.err), done); err != nil {
 					return err
 				}
 			}
@@ -106,19 +112,19 @@ func (d *Driver) together(ctx context.Context, t Trial, left []cell.Contender, x
 	return nil
 }
 
-// attempt is one try with the given contenders, in fresh processes that are all
+// attempt is one try with the given entrants, in fresh processes that are all
 // gone when it returns.
-func (d *Driver) attempt(ctx context.Context, t Trial, contenders []cell.Contender, x try) ([]record.Record, *blame) {
+func (d *Driver) attempt(ctx context.Context, t Trial, entrants []entrant, x try) ([]record.Record, *blame) {
 	started := time.Now().UTC()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a := &attempt{
 		d: d, trial: t, cell: t.Scenario, place: d.place(t.Scenario),
-		plan: plan(len(contenders), t.Warmup, t.Measure, t.Seed),
+		plan: plan(len(entrants), t.Warmup, t.Measure, t.Seed),
 	}
 	defer a.kill()
 	for _, step := range []func(context.Context) *blame{
-		func(ctx context.Context) *blame { return a.start(ctx, contenders, cancel) },
+		func(ctx context.Context) *blame { return a.start(ctx, entrants, cancel) },
 		a.prepare, a.before, a.measure, a.after,
 	} {
 		if bl := step(ctx); bl != nil {
@@ -126,9 +132,9 @@ func (d *Driver) attempt(ctx context.Context, t Trial, contenders []cell.Contend
 		}
 	}
 	a.stop(ctx)
-	recs := make([]record.Record, len(contenders))
-	for i, c := range contenders {
-		recs[i] = a.record(i, c, x.number)
+	recs := make([]record.Record, len(entrants))
+	for i, e := range entrants {
+		recs[i] = a.record(i, e, x.number)
 		recs[i].Detail = x.after
 		recs[i].StartedAt = started.Format(time.RFC3339Nano)
 	}

@@ -137,6 +137,19 @@ func ranged[T int | time.Duration](d *decoder, n *yaml.Node, what string, parse 
 	return v
 }
 
+// percent reads a share of more than nothing and at most most of 1.
+func (d *decoder) percent(n *yaml.Node, what string, most float64) float64 {
+	text := d.plain(n, what)
+	v, err := ParsePercent(text)
+	switch {
+	case err != nil:
+		d.fail(n, "%s: %v", what, err)
+	case v <= 0 || v > most:
+		d.fail(n, "%s: %s lies outside 0%% to %.3g%%; write at least 0.1%%", what, text, 100*most)
+	}
+	return v
+}
+
 // choice reads one of a fixed set of words.
 func (d *decoder) choice(n *yaml.Node, what string, values []string) string {
 	v, err := oneOf(d.scalar(n, what), values)

@@ -30,6 +30,7 @@ const (
 	defaultRounds   = 3
 	defaultWarmup   = 250 * time.Millisecond
 	defaultMeasure  = time.Second
+	defaultDelta    = 0.03
 )
 
 const (
@@ -58,7 +59,7 @@ func (d *decoder) matrix(root *yaml.Node) *Matrix {
 	m.Baseline = d.readBaseline(top["baseline"], top["runtimes"])
 	m.Load = d.readLoad(top["load"], top["runtimes"])
 	m.CPUs = d.readCPUs(top["cpus"])
-	s := d.newSuites(m.Load.Wait)
+	s := d.newSuites(m.Baseline, m.Load.Wait)
 	if n := top["defaults"]; n != nil {
 		s.readDefaults(n)
 	}

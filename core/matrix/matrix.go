@@ -25,6 +25,8 @@ const (
 	MaxRounds   = 1000
 	MaxDuration = time.Hour // of warmup and of measure
 	MaxBuffer   = 1 << 30   // bytes of a socket buffer
+	MaxRepeats  = 2         // of a disturbed trial
+	MaxDelta    = 0.5       // of 1
 	maxFile     = 256 << 10 // bytes of the file itself
 )
 
@@ -70,12 +72,15 @@ type Suite struct {
 	Name          string
 	Question      string // what the suite answers, one line; may be empty
 	Rounds        int
-	Warmup        time.Duration // for each contender of a trial
-	Measure       time.Duration // counted time for each contender of a trial
-	Contrast      string        // the axis whose values are compared
-	SendBuffer    int           // socket buffer to ask for, bytes; 0: the kernel's own
-	ReceiveBuffer int           // as SendBuffer
-	Cells         []cell.Cell   // canonical, each once, in the order of the file
+	Warmup        time.Duration  // for each contender of a trial
+	Measure       time.Duration  // counted time for each contender of a trial
+	Contrast      string         // the axis whose values are compared
+	Twin          cell.Contender // measured twice, to see by how much equals differ; zero: nobody
+	Delta         float64        // ratios within 1 ± Delta count as equal
+	Repeats       int            // how often a disturbed trial is measured again, at most
+	SendBuffer    int            // socket buffer to ask for, bytes; 0: the kernel's own
+	ReceiveBuffer int            // as SendBuffer
+	Cells         []cell.Cell    // canonical, each once, in the order of the file
 	Excluded      []Exclusion
 }
 

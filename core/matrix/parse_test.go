@@ -94,6 +94,8 @@ cpus: {server: [0, 2], load: 1}
 defaults:
   rounds: 5
   warmup: 0s
+  twin: false
+  delta: 1.5%
   contrast: work
   buffers: {send: 64KiB}
   protocol: [tcp, udp]
@@ -107,6 +109,8 @@ suites:
     runtime: rawpoll
     execution: callback
     rounds: 7
+    twin: true
+    repeats: 0
     measure: 1m30s
     buffers: {receive: 1MiB}
     protocol: wss
@@ -122,6 +126,12 @@ suites:
 	plain, own := m.Suites[0], m.Suites[1]
 	if plain.Rounds != 5 || plain.Warmup != 0 || plain.Contrast != "work" || plain.SendBuffer != 64<<10 || plain.ReceiveBuffer != 0 {
 		t.Errorf("plain: got %+v, want the defaults", plain)
+	}
+	if plain.Twin != (cell.Contender{}) || plain.Delta != 0.015 || plain.Repeats != MaxRepeats {
+		t.Errorf("plain: got twin %v, delta %v, %d repeats; want none, 0.015 and %d", plain.Twin, plain.Delta, plain.Repeats, MaxRepeats)
+	}
+	if own.Twin != m.Baseline || own.Delta != 0.015 || own.Repeats != 0 {
+		t.Errorf("own: got twin %v, delta %v, %d repeats; want the baseline's, 0.015 and none", own.Twin, own.Delta, own.Repeats)
 	}
 	if len(plain.Cells) != 2 || plain.Cells[0].LoadWait != "sleep" || plain.Cells[1].Protocol != "udp" {
 		t.Errorf("plain: got cells %+v, want tcp and udp, asleep as the load", plain.Cells)

@@ -24,14 +24,14 @@ func TestRealMatrix(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		suite         string
-		cells, trials int // trials in a round
+		cells, trials int // trials in a round, twins included
 		rounds        int
 		sharded       int // of coroutine, which lacks it
 		contrast      string
 	}{
 		{"quick", 12, 2, 3, 0, "contender"},
-		{"reference", 120, 120, 3, 12, "io_model"},
-		{"dimensions", 216, 216, 3, 12, "contender"},
+		{"reference", 120, 150, 3, 12, "io_model"},
+		{"dimensions", 216, 252, 3, 12, "contender"},
 		{"execution", 24, 4, 7, 0, "execution"},
 	} {
 		s, err := m.Suite(tt.suite)

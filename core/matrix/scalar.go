@@ -90,6 +90,17 @@ func ParseBytes(text string) (int, error) {
 	return whole[int](text)
 }
 
+// ParsePercent reads a share the way a matrix file spells it, 3% or 0.5%, as a
+// part of 1.
+func ParsePercent(text string) (float64, error) {
+	digits, found := strings.CutSuffix(text, "%")
+	if !found {
+		return 0, fmt.Errorf("%s has no unit; write per cent, such as 3%%", quote(text))
+	}
+	v, err := decimal(digits)
+	return v / 100, err
+}
+
 // duration reads a time with its unit, such as 250ms, 1s or 1m30s.
 func duration(text string) (time.Duration, error) {
 	if text != "" && strings.Trim(text, "+-.0123456789_") == "" {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/netmatrix/netmatrix/core/cell"
 )
@@ -16,13 +17,15 @@ type Trial struct {
 	Group      string // names suite, scenario and round, the same in every schedule
 	Scenario   cell.Cell
 	Contenders []cell.Contender
+	Twin       cell.Contender // measured a second time, as its own twin; zero: none
 }
 
 // Schedule orders the trials of a suite: round by round over all cells, the
 // scenarios shuffled anew in each. A split scenario takes all its contenders in
 // one trial. Colocated contenders have a trial each, since each is a process
 // with its own load; they stay neighbours, in an order shuffled too, so that
-// slow drift falls on all of them alike.
+// slow drift falls on all of them alike. The suite's twin takes part like one
+// contender more wherever it is set against others.
 //
 // The same suite, cells, rounds and seed give the same schedule, and a round
 // does not depend on how many there are.
@@ -35,10 +38,12 @@ func Schedule(s *Suite, cells []cell.Cell, rounds int, seed uint64) []Trial {
 			t := scenarios[i]
 			t.Round = round
 			t.Group = fmt.Sprintf("r%d-%s", round, hash(s.Name, t.Scenario))
-			for _, together := range sittings(t, chance) {
-				t.Order = len(trials) + 1
-				t.Contenders = together
-				trials = append(trials, t)
+			if len(t.Contenders) > 1 && slices.Contains(t.Contenders, s.Twin) {
+				t.Twin = s.Twin
+			}
+			for _, sitting := range sittings(t, chance) {
+				sitting.Order = len(trials) + 1
+				trials = append(trials, sitting)
 			}
 		}
 	}
@@ -61,15 +66,24 @@ func group(cells []cell.Cell) []Trial {
 	return scenarios
 }
 
-// sittings splits the contenders of a scenario into those that share a trial.
-func sittings(t Trial, chance *rand.Rand) [][]cell.Contender {
+// sittings splits a trial into one for each set of contenders, the twin
+// included, that can be measured side by side.
+func sittings(t Trial, chance *rand.Rand) []Trial {
 	if t.Scenario.Placement == cell.Split {
-		return [][]cell.Contender{t.Contenders}
+		return []Trial{t}
 	}
-	var each [][]cell.Contender
-	for _, i := range chance.Perm(len(t.Contenders)) {
-		each = append(each, []cell.Contender{t.Contenders[i]})
+	var each []Trial
+	for _, k := range t.Contenders {
+		one := t
+		one.Contenders, one.Twin = []cell.Contender{k}, cell.Contender{}
+		each = append(each, one)
 	}
+	if t.Twin != (cell.Contender{}) {
+		one := t
+		one.Contenders = nil
+		each = append(each, one)
+	}
+	chance.Shuffle(len(each), func(i, j int) { each[i], each[j] = each[j], each[i] })
 	return each
 }
 

@@ -86,3 +86,37 @@ func TestGroups(t *testing.T) {
 		t.Errorf("got %s and %s, want them to differ in the round only", awake[0].Group, awake[1].Group)
 	}
 }
+
+// The twin is one more wherever it is set against others, beside them or in a
+// trial of its own.
+func TestScheduleHasTwins(t *testing.T) {
+	for _, placement := range []string{cell.Split, cell.Colocated} {
+		all := grid(placement)
+		twin := all[0].Contender()
+		for _, tt := range []struct {
+			name  string
+			cells []cell.Cell
+			twin  cell.Contender
+			want  int // in all scenarios of a round
+		}{
+			{"of one that takes part", all, twin, 4},
+			{"of nobody", all, cell.Contender{}, 0},
+			{"of one that takes no part", all, cell.Contender{Runtime: "elsewhere"}, 0},
+			{"of one that is set against nobody", all[:1], twin, 0},
+		} {
+			got := 0
+			for _, trial := range Schedule(&Suite{Name: "s", Twin: tt.twin}, tt.cells, 1, 7) {
+				if trial.Twin == (cell.Contender{}) {
+					continue
+				}
+				got++
+				if beside := len(trial.Contenders); trial.Twin != twin || (beside > 0) != (placement == cell.Split) {
+					t.Errorf("%s, %s: got the twin of %v beside %d contenders", placement, tt.name, trial.Twin, beside)
+				}
+			}
+			if got != tt.want {
+				t.Errorf("%s, %s: got %d twins, want %d", placement, tt.name, got, tt.want)
+			}
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 
 // The keys of suites and of what is in them. The schema is held to the same lists.
 var (
-	sharedKeys   = []string{"rounds", "warmup", "measure", "contrast", "buffers"} // of defaults and of a suite
+	sharedKeys   = []string{"rounds", "warmup", "measure", "contrast", "twin", "delta", "repeats", "buffers"} // of defaults and of a suite
 	suiteKeys    = []string{"question", "override", "exclude"}
 	bufferKeys   = []string{"send", "receive"}
 	overrideKeys = []string{"when", "set"}
@@ -22,15 +22,18 @@ var (
 type suites struct {
 	*decoder
 	base     Suite
+	baseline cell.Contender
 	defaults map[*axis]factor
 	excludes []exclude // of the whole file
 	cells    float64   // counted so far, before any is made
 }
 
-func (d *decoder) newSuites(wait string) *suites {
+func (d *decoder) newSuites(baseline cell.Contender, wait string) *suites {
 	s := &suites{
-		decoder:  d,
-		base:     Suite{Rounds: defaultRounds, Warmup: defaultWarmup, Measure: defaultMeasure, Contrast: Contrasts()[0]},
+		decoder: d,
+		base: Suite{Rounds: defaultRounds, Warmup: defaultWarmup, Measure: defaultMeasure, Contrast: Contrasts()[0],
+			Twin: baseline, Delta: defaultDelta, Repeats: MaxRepeats},
+		baseline: baseline,
 		defaults: make(map[*axis]factor),
 	}
 	builtIn := func(name string, values ...any) {
@@ -82,6 +85,15 @@ func (s *suites) readShared(to *Suite, f field) bool {
 		to.Measure = s.time(f.value, "measure", time.Millisecond)
 	case "contrast":
 		to.Contrast = s.choice(f.value, "contrast", Contrasts())
+	case "twin":
+		to.Twin = cell.Contender{}
+		if s.choice(f.value, "twin", []string{"true", "false"}) == "true" {
+			to.Twin = s.baseline
+		}
+	case "delta":
+		to.Delta = s.percent(f.value, "delta", MaxDelta)
+	case "repeats":
+		to.Repeats = s.integer(f.value, "repeats", 0, MaxRepeats)
 	case "buffers":
 		keys := s.record(f.value, "buffers", bufferKeys)
 		if n := keys["send"]; n != nil {

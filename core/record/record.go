@@ -40,6 +40,9 @@ type Record struct {
 	Reason    string    `json:"reason,omitempty"`
 	Detail    string    `json:"detail,omitempty"` // the end of a failed plugin's stderr; if good at a later attempt, why not before
 	Cell      cell.Cell `json:"cell"`
+	// Twin: of a second process of the same contender, measured beside the first
+	// to see by how much equals differ. It is no row of a report.
+	Twin bool `json:"twin,omitempty"`
 
 	Metrics    *Metrics          `json:"metrics,omitempty"`
 	Server     *Process          `json:"server,omitempty"`

@@ -21,26 +21,31 @@ type Run struct {
 	Contrast  string `json:"contrast"` // the axis whose values are compared
 	Primary   string `json:"primary"`  // the field of a record that verdicts are about
 	// Baseline is the contender that ratios refer to.
-	Baseline     cell.Contender `json:"baseline"`
-	Seed         uint64         `json:"seed"`
-	Rounds       int            `json:"rounds"`
-	WarmupNanos  int64          `json:"warmup_nanos"`  // for each contender of a trial
-	MeasureNanos int64          `json:"measure_nanos"` // likewise, counted time
-	Matrix       string         `json:"matrix"`        // source text of matrix.yaml
-	Schedule     []Trial        `json:"schedule"`      // in the order of running
-	Environment  sysinfo.Facts  `json:"environment"`
-	WorkMicros   float64        `json:"work_us_per_10000"` // what 10,000 operations of work take on this machine, median, µs
-	Plugins      []Plugin       `json:"plugins"`
-	CPUs         CPUs           `json:"cpus"` // sets granted to server and load
+	Baseline cell.Contender `json:"baseline"`
+	// Delta is by how much a ratio may differ from 1 and count as equal; 0: the
+	// default.
+	Delta        float64       `json:"delta,omitempty"`
+	Seed         uint64        `json:"seed"`
+	Rounds       int           `json:"rounds"`
+	WarmupNanos  int64         `json:"warmup_nanos"`  // for each contender of a trial
+	MeasureNanos int64         `json:"measure_nanos"` // likewise, counted time
+	Matrix       string        `json:"matrix"`        // source text of matrix.yaml
+	Schedule     []Trial       `json:"schedule"`      // in the order of running
+	Environment  sysinfo.Facts `json:"environment"`
+	WorkMicros   float64       `json:"work_us_per_10000"` // what 10,000 operations of work take on this machine, median, µs
+	Plugins      []Plugin      `json:"plugins"`
+	CPUs         CPUs          `json:"cpus"` // sets granted to server and load
 }
 
-// Trial is one entry of the schedule. It leaves one record for each contender.
+// Trial is one entry of the schedule. It leaves one record for each contender,
+// and one for the twin; more when it was disturbed and measured again.
 type Trial struct {
 	Order      int              `json:"order"` // from 1
 	Round      int              `json:"round"` // from 1
 	Group      string           `json:"group"`
 	Scenario   cell.Cell        `json:"scenario"`
 	Contenders []cell.Contender `json:"contenders"`
+	Twin       cell.Contender   `json:"twin,omitzero"` // whose twin takes part, if any does
 }
 
 // Plugin is an executable that took part.
@@ -58,6 +63,9 @@ func (r *Run) Planned() int {
 	n := 0
 	for _, t := range r.Schedule {
 		n += len(t.Contenders)
+		if t.Twin != (cell.Contender{}) {
+			n++
+		}
 	}
 	return n
 }

@@ -42,16 +42,16 @@ func (s *site) finding(g compare.Group) string {
 	rate := top.Series(compare.Throughput).Spread()
 	var b strings.Builder
 	fmt.Fprintf(&b, "highest median throughput of this group: %s, %s round trips/s", nameIn(g, top), figure(rate.Median, 0))
-	pair, paired := s.pair(top)
+	verdict, paired := s.verdict(top)
 	if paired {
-		b.WriteString(s.against(pair))
+		b.WriteString(s.against(verdict))
 	} else if p99 := top.Series(compare.P99).Spread(); p99.N > 0 {
 		fmt.Fprintf(&b, "; p99 %s µs", figure(p99.Median, 2))
 	}
 	b.WriteString(".")
 	var near []string
 	for _, r := range ranking.Rows[1:] {
-		isBase := paired && r.Cell == pair.Base.Cell
+		isBase := paired && r.Cell == verdict.Pair.Base.Cell
 		if !isBase && rate.N > 1 && !rate.Separate(r.Series(compare.Throughput).Spread()) {
 			near = append(near, nameIn(g, r))
 		}
@@ -64,11 +64,12 @@ func (s *site) finding(g compare.Group) string {
 }
 
 // against sets the throughput and p99 of a row beside those of its reference.
-func (s *site) against(p compare.Pair) string {
+func (s *site) against(v compare.Verdict) string {
 	text := ""
+	p := v.Pair
 	reference := difference(p.Base, p.Row)
-	if q := p.Ratio(compare.Throughput); q.N > 0 {
-		text = fmt.Sprintf(", %s × that of %s%s", digits3(round3(q.Median)), reference, uncertainty(q))
+	if v.Ratio.N > 0 {
+		text = fmt.Sprintf(", %s × that of %s%s", digits3(round3(v.Ratio.Median)), reference, uncertainty(v))
 	}
 	row, base := p.Row.Series(compare.P99).Spread(), p.Base.Series(compare.P99).Spread()
 	if row.N > 0 && base.N > 0 {
@@ -80,10 +81,15 @@ func (s *site) against(p compare.Pair) string {
 	return text
 }
 
-// uncertainty is the range of a ratio, and what it leaves open.
-func uncertainty(q compare.Ratio) string {
-	if q.N == 1 {
+// uncertainty is the verdict on a ratio with its interval or, where there is
+// none, its range and what that leaves open.
+func uncertainty(v compare.Verdict) string {
+	q := v.Ratio
+	switch {
+	case q.N == 1:
 		return " (one round has no range, no difference can be confirmed)"
+	case v.High > 0:
+		return fmt.Sprintf(" [%s, %s], %s", digits3(round3(v.Low)), digits3(round3(v.High)), v)
 	}
 	text := fmt.Sprintf(" [%s, %s]", digits3(round3(q.Min)), digits3(round3(q.Max)))
 	if q.Overlap {

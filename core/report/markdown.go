@@ -39,7 +39,7 @@ type site struct {
 	all       []compare.Results
 	rows      []compare.Row
 	workloads []compare.Group
-	pairs     map[place]compare.Pair // by the row set against another, in its suite's contrast
+	verdicts  map[place]compare.Verdict // on throughput, by the row set against another in its suite's contrast
 }
 
 // place is where a row stands in a site.
@@ -50,21 +50,22 @@ type place struct {
 
 func newSite(all []compare.Results) *site {
 	rows := compare.Rows(all)
-	s := &site{all: all, rows: rows, workloads: compare.Workloads(rows), pairs: map[place]compare.Pair{}}
+	s := &site{all: all, rows: rows, workloads: compare.Workloads(rows), verdicts: map[place]compare.Verdict{}}
 	for _, res := range all {
-		for _, p := range compare.Pairs(rows, compare.Against(res.Run.Contrast, res.Run.Baseline)) {
-			if p.Row.Run == res.Run {
-				s.pairs[place{res.Run.Suite, p.Row.Cell}] = p
+		pairs := compare.Pairs(rows, compare.Against(res.Run.Contrast, res.Run.Baseline))
+		for _, v := range compare.Judge(pairs, compare.Throughput, delta(res.Run)) {
+			if r := v.Pair.Row; r.Run == res.Run {
+				s.verdicts[place{res.Run.Suite, r.Cell}] = v
 			}
 		}
 	}
 	return s
 }
 
-// pair is a row with what its suite sets it against.
-func (s *site) pair(r compare.Row) (compare.Pair, bool) {
-	p, ok := s.pairs[place{r.Run.Suite, r.Cell}]
-	return p, ok
+// verdict is on a row and what its suite sets it against.
+func (s *site) verdict(r compare.Row) (compare.Verdict, bool) {
+	v, ok := s.verdicts[place{r.Run.Suite, r.Cell}]
+	return v, ok
 }
 
 // protocols are those that have rows, in the order of the axis.

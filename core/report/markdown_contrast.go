@@ -56,7 +56,7 @@ func (s *site) contrast(c contrast) (Page, bool) {
 	d.heading(1, c.title)
 	d.paragraph("%s · %s", link("Overview", "index.md"), link("what the figures mean", "index.md#definitions"))
 	d.list(append(c.about,
-		"A ratio is the median over the rounds of the ratios within a round, [min, max] their range. Throughput above 1 is more; RTT and CPU below 1 are less.",
+		"A ratio is the median over the rounds of the ratios within a round. With it stands its 95 % interval and what may be said, or, from fewer than "+strconv.Itoa(compare.MinRounds)+" rounds, the range [min, max]. Throughput above 1 is more; RTT and CPU below 1 are less.",
 		"A dash: not measured, or a throughput that the load limited and that therefore has no ratio."))
 	found := false
 	for _, w := range s.workloads {
@@ -78,14 +78,22 @@ func (c contrast) section(d *document, w compare.Group, pairs []compare.Pair) {
 	}
 	head = append(head, "rounds", "flags")
 	var rows [][]string
-	var open legend
-	for _, p := range pairs {
+	open := legend{delta: delta(w.Run)}
+	var verdicts [][]compare.Verdict // by metric
+	for _, r := range ratioed {
+		verdicts = append(verdicts, compare.Judge(pairs, r.metric, open.delta))
+	}
+	for i, p := range pairs {
 		fields := []string{c.name(p)}
 		rounds := 0
-		for _, r := range ratioed {
-			q := p.Ratio(r.metric)
-			rounds = max(rounds, q.N)
-			fields = append(fields, strings.TrimSpace(open.ratio(q)))
+		for _, of := range verdicts {
+			v := of[i]
+			rounds = max(rounds, v.Ratio.N)
+			text := strings.TrimSpace(open.ratio(v))
+			if word := v.String(); word != "" {
+				text += "<br>" + word
+			}
+			fields = append(fields, text)
 		}
 		rows = append(rows, append(fields, strconv.Itoa(rounds), pairMarks(p)))
 	}

@@ -37,12 +37,13 @@ func (s *site) compared(d *document) {
 	for _, res := range s.all {
 		planned += len(res.Run.Schedule)
 	}
-	t := tallyOf(s.rows)
+	t := tallyOf(s.all)
 	var bad []string
 	for _, status := range statuses {
 		bad = append(bad, fmt.Sprintf("%d %s", t.status[status], status))
 	}
-	d.paragraph("**%d of %d planned trials done, %s** of %d records, one for each contender of a trial.", t.done, planned, strings.Join(bad, ", "), t.total)
+	d.paragraph("**%d of %d planned trials done, %s** of %d records, one for each contender of a trial and its twin.", t.done, planned, strings.Join(bad, ", "), t.total)
+	d.list(s.noiseFloors())
 	if len(s.all) > 1 {
 		d.paragraph("These are %d runs, each at its own time: rows of different runs are neither ranked together nor divided by each other.", len(s.all))
 	}
@@ -78,16 +79,13 @@ func (s *site) coverage(suite string) []string {
 	return fields
 }
 
-// verdictRounds is the number of rounds below which nothing can be decided.
-const verdictRounds = 7
-
 func (s *site) keyFindings(d *document) {
 	text := "One workload stands for each protocol, work, pattern and placement: the payload nearest to 1 KiB with the most messages in flight. The pages below have the others. The highest median of a group says nothing of other workloads."
 	fewest := slices.MinFunc(s.all, func(a, b compare.Results) int { return a.Run.Rounds - b.Run.Rounds }).Run.Rounds
-	if fewest < verdictRounds {
-		text += fmt.Sprintf(" With fewer than %d rounds (here %d) no verdict is possible: what follows are ratios, the median over rounds of the ratios within a round, and their ranges [min, max].", verdictRounds, fewest)
+	if fewest < compare.MinRounds {
+		text += fmt.Sprintf(" With fewer than %d rounds (here %d) no verdict is possible: what follows are ratios, the median over rounds of the ratios within a round, and their ranges [min, max].", compare.MinRounds, fewest)
 	} else {
-		text += " What follows are ratios, the median over rounds of the ratios within a round, and their ranges [min, max]; no verdict is drawn from them."
+		text += " What follows are ratios, the median over rounds of the ratios within a round, with their 95 % intervals and what these allow one to say of the workload."
 	}
 	d.paragraph("%s", text)
 	var list []string
@@ -141,7 +139,23 @@ var definitions = []string{
 	"**load-bound**: " + meaning[record.FlagLoadBound] + ": it reads ≥ and is never ranked.",
 	"**oversubscribed**: " + meaning[record.FlagOversubscribed] + ".",
 	"**disturbed**: " + meaning[record.FlagDisturbed] + ".",
+	"**Noise floor**: two processes of the baseline contender, twins, are measured side by side like any two contenders; within the floor lay the differences of 95 % of their rounds. What a single round shows within it may be chance.",
+	"**Verdict**: what 7 rounds or more allow one to say of a ratio, in words and for one metric of one workload. The exact sign-flip test on the logarithms of the ratios, round by round, tells a difference, two of them at the bounds tell that it is too small to matter; the chance of a wrong word is at most 5 %, over all that is set against the same reference (Holm). The metric that a suite is about is named before the run, in run.json; words on others are beside it.",
 	"**failed, invalid, unsupported**: could not be measured; was measured while something that must hold did not; is beyond the runtime. The reason stands under the table.",
+}
+
+// noiseFloors says of each suite by how much equals differed.
+func (s *site) noiseFloors() []string {
+	var list []string
+	for _, suite := range s.suites() {
+		for _, res := range s.all {
+			if res.Run.Suite == suite {
+				list = append(list, "suite "+code(suite)+", "+escape(noiseFloor(s.all, res.Run)))
+				break
+			}
+		}
+	}
+	return list
 }
 
 // limits say what the figures do not tell.

@@ -11,58 +11,6 @@ import (
 	"github.com/netmatrix/netmatrix/core/record"
 )
 
-// ratios sets every contender against the baseline, paired by round.
-func (p *page) ratios(s compare.Group) {
-	pairs := compare.Pairs(s.Rows, compare.Against("contender", s.Run.Baseline))
-	if len(pairs) == 0 {
-		return
-	}
-	g := grid{{{text: "against " + s.Run.Baseline.String()}, {text: "round trips/s"}, {text: "CPU per trip"}, {text: "rounds"}}}
-	var marks legend
-	for _, pair := range pairs {
-		rate, cost := pair.Ratio(compare.Throughput), pair.Ratio(compare.CPUPerTrip)
-		g = append(g, []entry{{text: pair.Row.Contender().String()}, {text: marks.ratio(rate)}, {text: marks.ratio(cost)},
-			{text: strconv.Itoa(max(rate.N, cost.N))}})
-	}
-	p.line("")
-	p.grid(g)
-	for _, line := range marks.lines() {
-		p.line("%s", line)
-	}
-}
-
-// legend remembers which explanations a table of ratios needs.
-type legend struct{ overlap, single bool }
-
-func (l *legend) lines() []string {
-	var lines []string
-	if l.overlap {
-		lines = append(lines, "~ ranges overlap, no difference can be confirmed")
-	}
-	if l.single {
-		lines = append(lines, "? one round has no range, no difference can be confirmed")
-	}
-	return lines
-}
-
-// ratio is the median of the ratios round by round, with their range, and a
-// mark where the two rows' own ranges leave the difference open.
-func (l *legend) ratio(q compare.Ratio) string {
-	switch {
-	case q.N == 0:
-		return dash
-	case q.N == 1:
-		l.single = true
-		return "? " + digits3(round3(q.Median))
-	}
-	mark := "  "
-	if q.Overlap {
-		l.overlap = true
-		mark = "~ "
-	}
-	return fmt.Sprintf("%s%s [%s, %s]", mark, digits3(round3(q.Median)), digits3(round3(q.Min)), digits3(round3(q.Max)))
-}
-
 // notes explains each row that is not simply good.
 func (p *page) notes(s compare.Group) {
 	var notes []string
@@ -74,8 +22,8 @@ func (p *page) notes(s compare.Group) {
 		if kinds := errorCounts(r); len(kinds) > 0 {
 			notes = append(notes, name+"errors: "+list(kinds))
 		}
-		for _, flag := range flags(r) {
-			notes = append(notes, name+flag)
+		for _, line := range append(flags(r), repeated(r)...) {
+			notes = append(notes, name+line)
 		}
 	}
 	if len(notes) == 0 {
@@ -132,6 +80,14 @@ func flags(r compare.Row) []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// repeated says that attempts do not count.
+func repeated(r compare.Row) []string {
+	if r.Repeated == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("measured again %d times, since others used the CPUs meanwhile: the last attempt at a trial counts", r.Repeated)}
 }
 
 // flagged counts the good trials that carry each validity flag.

@@ -15,14 +15,14 @@ type tally struct {
 	total  int            // records
 }
 
-func tallyOf(rows []compare.Row) tally {
+func tallyOf(all []compare.Results) tally {
 	type trial struct {
 		run   string
 		order int
 	}
 	done := map[trial]bool{}
 	t := tally{status: map[string]int{}}
-	for _, r := range rows {
+	for _, r := range append(compare.Rows(all), compare.Twins(all)...) {
 		for _, rec := range r.Records {
 			done[trial{rec.RunID, rec.Order}] = true
 			t.status[rec.Status]++

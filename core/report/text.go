@@ -29,9 +29,10 @@ func Text(w io.Writer, run *record.Run, recs []record.Record, opt Options) error
 	if opt.Next == "" {
 		opt.Next = "netmatrix report RESULTS --format md --out DIR"
 	}
-	rows := compare.Rows([]compare.Results{{Run: run, Records: recs}})
+	all := []compare.Results{{Run: run, Records: recs}}
+	rows := compare.Rows(all)
 	p := &page{opt: opt}
-	p.header(run, rows)
+	p.header(all)
 	for _, s := range compare.Scenarios(rows) {
 		p.scenario(s)
 	}
@@ -66,12 +67,15 @@ func (p *page) paint(s string, c colour) string {
 	return string(c) + s + reset
 }
 
-func (p *page) header(run *record.Run, rows []compare.Row) {
+// header is about the one run of all.
+func (p *page) header(all []compare.Results) {
+	run := all[0].Run
 	p.line("%s", p.paint(fmt.Sprintf("netmatrix %s, suite %s", run.RunID, run.Suite), bold))
-	t := tallyOf(rows)
+	t := tallyOf(all)
 	p.line("%d of %d planned trials done", t.done, len(run.Schedule))
 	p.wrapped(machine(run))
-	p.wrapped("records, one for each contender of a trial: " + t.records())
+	p.wrapped("records, one for each contender of a trial and its twin: " + t.records())
+	p.wrapped(noiseFloor(all, run))
 }
 
 // next says how to go on. The command is not broken, so that it can be copied.
