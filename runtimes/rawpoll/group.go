@@ -36,6 +36,7 @@ type group struct {
 	live    atomic.Int64
 	open    sync.WaitGroup // connections, their goroutines and the listener
 	closing atomic.Bool
+	waking  []atomic.Bool // by loop: Wake is posted and not carried out yet
 	closed  sync.Once
 }
 
@@ -49,6 +50,7 @@ func newGroup(r *Runtime, c transport.Config) *group {
 		datagram:  c.DatagramBytes,
 		busy:      c.Busy,
 		routines:  c.Execution == goroutine,
+		waking:    make([]atomic.Bool, len(r.loops)),
 	}
 	if g.clock == nil {
 		g.clock = r.clock
@@ -118,13 +120,27 @@ func (g *group) has(sock socket) {
 func (g *group) Live() int { return int(g.live.Load()) }
 
 // Wake has every Waker of the group called.
-func (g *group) Wake() { g.tell(woken) }
+//
+// A call that finds an earlier one not carried out yet has nothing to add: a
+// flood of them must not pile up in front of the events.
+func (g *group) Wake() {
+	for i, l := range g.loops {
+		if !g.waking[i].Swap(true) {
+			l.post(func(t *thread) {
+				g.waking[i].Store(false)
+				g.tell(t, woken)
+			})
+		}
+	}
+}
 
 // Close cuts off what is open and returns when nothing of the group is left.
 func (g *group) Close() error {
 	g.closed.Do(func() {
 		g.closing.Store(true)
-		g.tell(shut)
+		for _, l := range g.loops {
+			l.post(func(t *thread) { g.tell(t, shut) })
+		}
 		g.open.Wait()
 		g.runtime.release()
 	})
@@ -144,15 +160,11 @@ func (g *group) worked() (nanos int64) {
 	return nanos
 }
 
-// tell passes s to everything of the group, on the loops themselves.
-func (g *group) tell(s signal) {
-	for _, l := range g.loops {
-		l.post(func(t *thread) {
-			for _, h := range l.handles.all() {
-				if h.group == g {
-					t.tell(h, s)
-				}
-			}
-		})
+// tell passes s to what the group has on a loop, from a thread of it.
+func (g *group) tell(t *thread, s signal) {
+	for _, h := range t.loop.handles.all() {
+		if h.group == g {
+			t.tell(h, s)
+		}
 	}
 }
