@@ -108,6 +108,7 @@ func TestRefusals(t *testing.T) {
 		"asterisk":                   {404, head("OPTIONS * HTTP/1.1")},
 		"authority form":             {404, head("CONNECT x:80 HTTP/1.1")},
 		"absolute, without a host":   {404, head("POST http:///echo HTTP/1.1")},
+		"absolute, with an odd host": {404, head("POST http://a<b/echo HTTP/1.1")},
 		"absolute, another scheme":   {404, head("POST ftp://x/echo HTTP/1.1")},
 		"no length":                  {411, post("", "")},
 		"no length, HTTP/1.0":        {411, "POST /echo HTTP/1.0\r\n\r\n"},
@@ -122,6 +123,7 @@ func TestRefusals(t *testing.T) {
 		"long header, in lines":      {431, post(strings.Repeat("A: "+strings.Repeat("a", 1<<10)+"\r\n", 64), "")},
 		"many header lines":          {431, post(many(100), "")},
 		"another expectation":        {417, post("Content-Length: 1\r\nExpect: 200-ok\r\n", "a")},
+		"two expectations":           {417, post("Content-Length: 1\r\nExpect: 100-continue\r\nExpect: x\r\n", "a")},
 		"HTTP/2 preface":             {505, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
 		"HTTP/0.9":                   {505, head("POST /echo HTTP/0.9")},
 		"no HTTP":                    {400, "SSH-2.0-client\r\n"},
@@ -129,6 +131,7 @@ func TestRefusals(t *testing.T) {
 		"no version":                 {400, "GET /echo\r\n"},
 		"odd version":                {400, head("POST /echo HTTP/1.1 ")},
 		"small http":                 {400, head("POST /echo http/1.1")},
+		"version of letters":         {400, head("POST /echo HTTP/1.x")},
 		"signed version":             {400, head("POST /echo HTTP/+1.1")},
 		"two spaces":                 {400, head("POST  /echo HTTP/1.1")},
 		"tabs":                       {400, head("POST\t/echo\tHTTP/1.1")},
@@ -191,6 +194,7 @@ func TestRefusals(t *testing.T) {
 		"odd trailer":                {400, chunked("0\r\nA : b\r\n\r\n")},
 		"folded trailer":             {400, chunked("0\r\nA: b\r\n c\r\n\r\n")},
 		"long trailer":               {400, chunked("0\r\nA: " + strings.Repeat("b", 4<<10))},
+		"long trailer, in lines":     {400, chunked("0\r\n" + strings.Repeat("A: b\r\n", 700))},
 		"long size line":             {400, chunked("1;" + strings.Repeat("b", 4<<10))},
 		"all extensions":             {400, chunked(strings.Repeat("1;"+strings.Repeat("x", 4<<10-10)+"\r\na\r\n", 6))},
 	} {
@@ -275,7 +279,7 @@ func TestNoSilentWait(t *testing.T) {
 			t.Fatalf("cut at %d: %v, want %q", cut, h, goOn)
 		}
 	}
-	for _, begun := range []string{"junk\n", "GET /\r\n", "POST /echo HTTP/1.1\r\nA b\r\n", "POST /echo HTTP/1.1\n\tA: b\n", chunked("x\r\n")} {
+	for _, begun := range []string{"junk\n", "GET /\r\n", "POST /echo HTTP/1.1\r\nA b\r\n", "POST /echo HTTP/1.1\n\tA: b\n", chunked("x\r\n"), strings.Repeat("A", 8<<10)} {
 		if h := serve(t, http1.Protocol(), begun); h.err == nil {
 			t.Errorf("%q is waited for more", begun)
 		}
