@@ -33,6 +33,7 @@ func TestRealMatrix(t *testing.T) {
 		{"reference", 120, 150, 3, 12, "io_model"},
 		{"dimensions", 216, 252, 3, 12, "contender"},
 		{"execution", 24, 4, 7, 0, "execution"},
+		{"protocols", 42, 7, 3, 0, "protocol"},
 	} {
 		s, err := m.Suite(tt.suite)
 		if err != nil {
