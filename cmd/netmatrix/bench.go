@@ -25,7 +25,7 @@ import (
 // spelt with a unit.
 type benchFlags struct {
 	file, payload, check   string
-	gaps                   string
+	gaps                   string // of cell.Rate
 	runtimes               []string
 	cell                   cell.Cell
 	execution              string
@@ -179,14 +179,8 @@ func (f *benchFlags) trial() (driver.Trial, error) {
 	default:
 		return t, usagef("--check: %q is neither sample nor all", f.check)
 	}
-	switch f.gaps {
-	case "":
-	case control.GapsFixed, control.GapsExponential:
-		if f.cell.Rate == 0 {
-			return t, usagef("--gaps: a closed loop has none: give a --rate too")
-		}
-	default:
-		return t, usagef("--gaps: %q is neither %s nor %s", f.gaps, control.GapsFixed, control.GapsExponential)
+	if err := f.checkGaps(); err != nil {
+		return t, err
 	}
 	if f.warmup < 0 || f.measure < 10*time.Millisecond || f.measure > time.Hour || f.warmup > time.Hour {
 		return t, usagef("--warmup %v --measure %v: warm-up lies within 0 and 1h, measuring within 10ms and 1h", f.warmup, f.measure)
@@ -199,6 +193,18 @@ func (f *benchFlags) trial() (driver.Trial, error) {
 	// Any contender will do to check the other axes before a process starts.
 	probe := f.cell.With(cell.Contender{Runtime: "any", Execution: cmp.Or(f.execution, cell.Callback)})
 	return t, probe.Validate()
+}
+
+func (f *benchFlags) checkGaps() error {
+	switch {
+	case f.gaps == "":
+		return nil
+	case f.gaps != control.GapsFixed && f.gaps != control.GapsExponential:
+		return usagef("--gaps: %q is neither %s nor %s", f.gaps, control.GapsFixed, control.GapsExponential)
+	case f.cell.Rate == 0:
+		return usagef("--gaps: a closed loop has none: give a --rate too")
+	}
+	return nil
 }
 
 // named are the runtimes asked for; nil: all.

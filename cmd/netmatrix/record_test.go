@@ -204,7 +204,7 @@ var benchAxes = func() map[string]string {
 	m := make(map[string]string)
 	for _, axis := range []string{
 		"runtime", "execution", "io_model", "threads", "protocol", "payload", "clients",
-		"window", "work", "pattern", "placement", "load_wait", "address_family",
+		"window", "work", "pattern", "placement", "rate", "load_wait", "address_family",
 	} {
 		m[axis] = strings.ReplaceAll(axis, "_", "-")
 	}

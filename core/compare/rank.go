@@ -23,7 +23,8 @@ type Exclusion struct {
 // Rank orders a group by throughput. A lower bound and a row with trials that
 // went wrong have no place in the order; nor has a row with more IO threads than
 // CPUs where IO models are ranked, nor one that was measured in another run than
-// the first that has. What a runtime cannot do is left out.
+// the first that has. In an open loop nobody has one. What a runtime cannot do
+// is left out.
 func Rank(g Group) Ranking {
 	var ranking Ranking
 	exclude := func(r Row, why string) { ranking.Excluded = append(ranking.Excluded, Exclusion{r, why}) }
@@ -62,6 +63,8 @@ func unrankable(r Row, ioModels bool) string {
 		}
 	}
 	switch {
+	case r.Cell.Rate > 0:
+		return "all were offered the same rate"
 	case len(r.Records) == 0:
 		return "not run"
 	case r.Flagged(record.FlagLoadBound):

@@ -27,11 +27,27 @@ import (
 // exchanges of Prepare, early in the plan.
 const faultAt = 50
 
+// serverPause is how long a pausing server answers nothing, from message pauseAt on.
+const (
+	pauseAt     = 300
+	serverPause = 350 * time.Millisecond
+)
+
 // faults are plugins that go wrong, by the name of the executable. The test
 // binary is all of them: plugins take no flags and get no environment, so a
 // link with the right name tells it which one to be.
 var faults = map[string]func(){
-	"good": func() { serve(nil, nil) },
+	"good":     func() { serve(nil, nil) },
+	"good-too": func() { serve(nil, nil) },
+	"rateless": func() { serve(func(p control.Plugin) control.Plugin { return rateless{p} }, nil) },
+	"pauses": func() {
+		serve(nil, func(n int64, out []byte) []byte {
+			if n == pauseAt {
+				time.Sleep(serverPause)
+			}
+			return out
+		})
+	},
 	"panics-preparing": func() {
 		serve(func(p control.Plugin) control.Plugin { return panicking{p} }, nil)
 	},

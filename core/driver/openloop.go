@@ -64,22 +64,17 @@ func (a *attempt) openLoop(i int) *record.OpenLoop {
 	}
 }
 
-// offBeat says in which ways the load of contender i did not keep the rate.
-func (a *attempt) offBeat(i int, trips int64) []string {
-	if a.cell.Rate == 0 {
-		return nil
-	}
+// offBeat says in which ways the load did not keep the rate.
+func (a *attempt) offBeat(n map[string]int64, m *record.Metrics) []string {
 	var list []string
 	rate := strconv.FormatFloat(a.cell.Rate, 'f', -1, 64)
-	n := a.result.Targets[i].Counts
-	unsent, due := n[control.CountUnsent], n[control.CountUnsent]+n[control.CountSent]
-	if over(unsent, due, unsentLimitPercent) {
-		list = append(list, fmt.Sprintf("the load could not keep the rate of %s/s with a window of %d: %d of %d messages due were never sent, over the limit of %g %%, and %d had to wait for a place in the window",
-			rate, a.cell.Window, unsent, due, unsentLimitPercent, n[control.CountBlocked]))
+	if due := n[control.CountSent] + m.Unsent; over(m.Unsent, due, unsentLimitPercent) {
+		list = append(list, fmt.Sprintf("the load could not keep the rate of %s/s with a window of %d and reached %.1f/s: %d of %d messages due were never sent, over the limit of %g %%, and %d had to wait for a place in the window",
+			rate, a.cell.Window, m.RoundTripsPerSecond, m.Unsent, due, unsentLimitPercent, m.Blocked))
 	}
-	if tardy := n[control.CountTardy]; over(tardy, trips, tardyLimitPercent) {
+	if over(m.Tardy, m.RoundTrips, tardyLimitPercent) {
 		list = append(list, fmt.Sprintf("the load could not keep the rate of %s/s: it sent %d of %d messages more than %v late although the window had a place, over the limit of %g %%",
-			rate, tardy, trips, load.TardyAfter(a.cell.Rate), tardyLimitPercent))
+			rate, m.Tardy, m.RoundTrips, load.TardyAfter(a.cell.Rate), tardyLimitPercent))
 	}
 	return list
 }

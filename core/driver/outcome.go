@@ -236,7 +236,7 @@ func (a *attempt) process(p *party, threads int, cpu, window, trips int64) *reco
 
 // validity says what the figures of contender i are good for.
 func (a *attempt) validity(i int, rec record.Record) record.Validity {
-	v := record.Validity{Verdict: "valid", Flags: []string{}, Reasons: a.faults(i, rec.Metrics.RoundTrips)}
+	v := record.Validity{Verdict: "valid", Flags: []string{}, Reasons: a.faults(i, rec.Metrics)}
 	if len(v.Reasons) > 0 {
 		v.Verdict = "invalid"
 	}
@@ -281,7 +281,7 @@ func stalled(counted []record.Slice) bool {
 const lossLimitPercent = 1
 
 // faults are the things that must hold of contender i and do not.
-func (a *attempt) faults(i int, trips int64) []string {
+func (a *attempt) faults(i int, m *record.Metrics) []string {
 	list := []string{}
 	s, tally := a.servers[i], a.result.Targets[i]
 	n := tally.Counts
@@ -309,8 +309,10 @@ func (a *attempt) faults(i int, trips int64) []string {
 	if answered := s.after.Messages - s.before.Messages; s.before.Messages >= 0 && (answered < n[control.CountReceived] || answered > n[control.CountSent]) {
 		list = append(list, fmt.Sprintf("the server answered %d messages, but the load sent %d and had %d echoes", answered, n[control.CountSent], n[control.CountReceived]))
 	}
-	list = append(list, a.offBeat(i, trips)...)
-	if trips == 0 {
+	if m.OpenLoop != nil {
+		list = append(list, a.offBeat(n, m)...)
+	}
+	if m.RoundTrips == 0 {
 		list = append(list, "no echo arrived within the counted time")
 	}
 	return list

@@ -30,6 +30,10 @@ var figureColumns = []struct {
 	{"cpu_us_per_roundtrip", compare.CPUPerTrip},
 	{"peak_rss_bytes", compare.PeakRSS},
 	{"messages_per_read", compare.MessagesPerRead},
+	{"rtt_sent_p50_us", compare.SentP50},
+	{"rtt_sent_p99_us", compare.SentP99},
+	{"slip_p50_us", compare.SlipP50},
+	{"slip_p99_us", compare.SlipP99},
 }
 
 // CSV writes the results for spreadsheets and statistics: a line for each

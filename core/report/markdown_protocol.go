@@ -91,6 +91,7 @@ func (s *site) workload(d *document, w compare.Group) {
 	head, rows := figures(w)
 	d.table("l"+strings.Repeat("r", len(quantities)+1)+"l", head, rows)
 	d.list(troubles(w.Rows))
+	d.list(openLoops(w.Rows))
 	d.list(alsoDiffers(w.Rows))
 	d.folded("Commands that measure each row again", func() { d.code(commands(w.Rows)...) })
 }
@@ -172,6 +173,17 @@ func troubles(rows []compare.Row) []string {
 			}
 		}
 		list = append(list, m+": "+strings.Join(names, "; "))
+	}
+	return list
+}
+
+// openLoops say how the RTTs of an open loop are made up, row by row.
+func openLoops(rows []compare.Row) []string {
+	var list []string
+	for _, r := range rows {
+		if n := openLoop(r); n != "" {
+			list = append(list, name(r)+": "+n)
+		}
 	}
 	return list
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/netmatrix/netmatrix/core/record"
 )
 
-// notes explains each row that is not simply good.
+// notes explains each row that is not simply good, or is an open loop.
 func (p *page) notes(s compare.Group) {
 	var notes []string
 	for _, r := range s.Rows {
@@ -24,6 +24,9 @@ func (p *page) notes(s compare.Group) {
 		}
 		for _, line := range append(flags(r), repeated(r)...) {
 			notes = append(notes, name+line)
+		}
+		if n := openLoop(r); n != "" {
+			notes = append(notes, name+n)
 		}
 	}
 	if len(notes) == 0 {
@@ -66,6 +69,7 @@ var meaning = map[string]string{
 	record.FlagLoadBound:      "the load was the limit, so the throughput is a lower bound",
 	record.FlagOversubscribed: "more IO threads than CPUs, so nothing follows about IO models",
 	record.FlagDisturbed:      "others used the CPUs meanwhile",
+	record.FlagStalled:        "a whole slice passed without an echo, which percentiles of a closed loop hide",
 }
 
 // flags explains the validity flags of a row's good trials.

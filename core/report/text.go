@@ -162,7 +162,7 @@ func measured(c cell.Cell) string {
 	}
 	s := fmt.Sprintf("closed loop: RTT per %s with %d in flight, queueing and work included", unit, c.Clients*c.Window)
 	if c.Rate > 0 {
-		s = fmt.Sprintf("open loop: %s round trips/s offered, RTT per %s", counts.format(c.Rate), unit)
+		s = fmt.Sprintf("open loop: %s round trips/s offered, RTT per %s from the time at which it was to be sent, waiting for a place in the window and work included", counts.format(c.Rate), unit)
 	}
 	if c.Placement == cell.Split && c.LoadWait != "" {
 		s += "; the load " + map[string]string{cell.Busy: "polls", cell.Sleep: "sleeps"}[c.LoadWait] + " while it waits"
