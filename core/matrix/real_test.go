@@ -30,7 +30,7 @@ func TestRealMatrix(t *testing.T) {
 		contrast      string
 	}{
 		{"quick", 12, 2, 3, 0, "contender"},
-		{"reference", 120, 150, 3, 12, "io_model"},
+		{"reference", 840, 1050, 3, 84, "io_model"},
 		{"dimensions", 216, 252, 3, 12, "contender"},
 		{"execution", 24, 4, 7, 0, "execution"},
 		{"protocols", 42, 7, 3, 0, "protocol"},
