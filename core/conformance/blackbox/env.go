@@ -12,6 +12,7 @@ import (
 	"github.com/netmatrix/netmatrix/core/cell"
 	"github.com/netmatrix/netmatrix/core/control"
 	"github.com/netmatrix/netmatrix/core/goplugin"
+	"github.com/netmatrix/netmatrix/core/message"
 	"github.com/netmatrix/netmatrix/core/protocol"
 	"github.com/netmatrix/netmatrix/core/sysinfo"
 	"github.com/netmatrix/netmatrix/core/transport"
@@ -24,8 +25,9 @@ const (
 	seed = 0x6e6d
 	// plainPayload is that of rules that are not about sizes, in bytes.
 	plainPayload = 1024
-	// plainWindow is the most that rules not about windows have in flight.
-	plainWindow = 16
+	// plainWindow is the most that a peer has in flight, in messages, and
+	// plainClients the most peers there are, where a rule is not about that.
+	plainWindow, plainClients = 16, 16
 )
 
 // env is what a rule works with: a plugin process in one combination and peers
@@ -38,6 +40,8 @@ type env struct {
 
 	process *goplugin.Process // nil: not started
 	addrs   []string          // where it listens
+	bodies  *message.Bodies   // of the messages it was told to expect
+	work    message.Work      // that it was told to do
 
 	mu     sync.Mutex
 	opened []io.Closer // peers and listeners of ours
@@ -79,7 +83,7 @@ func (e *env) start() error {
 func (e *env) cell() cell.Cell {
 	return cell.Cell{
 		Runtime: e.plugin.Info.Name, Execution: e.at.Execution, IOModel: e.at.IOModel, Threads: e.at.Threads,
-		Protocol: e.protocol.Name, Payload: plainPayload, Clients: 1, Window: plainWindow,
+		Protocol: e.protocol.Name, Payload: plainPayload, Clients: plainClients, Window: plainWindow,
 		Pattern: cell.Stream, Placement: cell.Split, LoadWait: cell.Sleep, AddressFamily: cell.IPv4,
 	}
 }
@@ -97,20 +101,22 @@ func (e *env) setup(role string) control.Setup {
 	return s
 }
 
-// serve has a fresh process listen; change (may be nil) changes the plain setup.
-func (e *env) serve(change func(*control.Setup)) error {
+// serve has a fresh process listen for messages of payload bytes; change (may
+// be nil) changes what else it is told.
+func (e *env) serve(payload int, change func(*control.Setup)) error {
 	if err := e.start(); err != nil {
 		return err
 	}
-	return e.prepare(change)
-}
-
-// prepare has the process listen.
-func (e *env) prepare(change func(*control.Setup)) error {
 	s := e.setup(control.RoleServer)
+	s.Cell.Payload = payload
 	if change != nil {
 		change(&s)
 	}
+	return e.listenAs(s)
+}
+
+// listenAs has the process listen. What peers send is what it was told.
+func (e *env) listenAs(s control.Setup) error {
 	ctx, cancel := context.WithTimeout(e.ctx, patience)
 	defer cancel()
 	ready, err := e.process.Prepare(ctx, s)
@@ -121,6 +127,7 @@ func (e *env) prepare(change func(*control.Setup)) error {
 		return fmt.Errorf("prepare %s: it listens nowhere", e.at)
 	}
 	e.addrs = ready.Addrs
+	e.bodies, e.work = message.NewBodies(seed, s.Cell.Payload), message.NewWork(s.Cell.Work)
 	return nil
 }
 

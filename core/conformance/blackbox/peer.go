@@ -138,17 +138,17 @@ func (p *peer) receive(within time.Duration) ([]byte, error) {
 }
 
 // frame appends message seq to out.
-func (p *peer) frame(out []byte, bodies *message.Bodies, seq uint32) []byte {
+func (p *peer) frame(out []byte, seq uint32) []byte {
 	var head [message.HeaderBytes]byte
 	message.Header{Client: p.id, Seq: seq}.Put(head[:])
-	return p.codec.Append(out, head[:], bodies.Body(p.id, seq))
+	return p.codec.Append(out, head[:], p.env.bodies.Body(p.id, seq))
 }
 
 // ask sends n messages from first on: glued together, or a datagram each.
-func (p *peer) ask(bodies *message.Bodies, first uint32, n int) error {
+func (p *peer) ask(first uint32, n int) error {
 	p.out = p.out[:0]
 	for i := range uint32(n) {
-		p.out = p.frame(p.out, bodies, first+i)
+		p.out = p.frame(p.out, first+i)
 		if p.env.protocol.Datagram {
 			if err := p.write(p.out); err != nil {
 				return err
@@ -162,9 +162,9 @@ func (p *peer) ask(bodies *message.Bodies, first uint32, n int) error {
 	return p.write(p.out)
 }
 
-// answers takes n answers from first on, each once: in order, but for
-// datagrams. bodies and work are what they are to hold.
-func (p *peer) answers(bodies *message.Bodies, work message.Work, first uint32, n int) error {
+// answers takes n answers from first on, each once and whole: in order, but for
+// datagrams.
+func (p *peer) answers(first uint32, n int) error {
 	missing := make(map[uint32]bool)
 	for i := range uint32(n) {
 		missing[first+i] = true
@@ -184,25 +184,31 @@ func (p *peer) answers(bodies *message.Bodies, work message.Work, first uint32, 
 			return fmt.Errorf("the answer to message %d came where that to %d was due", h.Seq, first+i)
 		case !missing[h.Seq]:
 			return fmt.Errorf("message %d was answered twice", h.Seq)
-		case h.Result != work.Result(h.Client, h.Seq):
-			return fmt.Errorf("the work for message %d gave %#x, it should be %#x", h.Seq, h.Result, work.Result(h.Client, h.Seq))
-		case bodies != nil && !bodies.Equal(msg, p.id, h.Seq):
-			return fmt.Errorf("the answer to message %d of %d bytes is not what was sent", h.Seq, len(msg))
 		}
 		delete(missing, h.Seq)
+		if err := p.env.check(msg, h); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// exchange sends n messages of some bodies and checks their answers.
-func (p *peer) exchange(bodies *message.Bodies, first uint32, n int) error {
-	return p.exchangeWork(bodies, message.NewWork(0), first, n)
+// check looks at what an answer holds.
+func (e *env) check(msg []byte, h message.Header) error {
+	if want := e.work.Result(h.Client, h.Seq); h.Result != want {
+		return fmt.Errorf("the work for message %d gave %#x, it should be %#x", h.Seq, h.Result, want)
+	}
+	if !e.bodies.Equal(msg, h.Client, h.Seq) {
+		return fmt.Errorf("the answer to message %d of %d bytes is not what was sent", h.Seq, len(msg))
+	}
+	return nil
 }
 
-func (p *peer) exchangeWork(bodies *message.Bodies, work message.Work, first uint32, n int) error {
+// exchange sends n messages from first on and checks their answers.
+func (p *peer) exchange(first uint32, n int) error {
 	sent := make(chan error, 1)
-	go func() { sent <- p.ask(bodies, first, n) }() // beside: a server may wait for its answers to be read
-	if err := p.answers(bodies, work, first, n); err != nil {
+	go func() { sent <- p.ask(first, n) }() // beside: a server may wait for its answers to be read
+	if err := p.answers(first, n); err != nil {
 		_ = p.socket.Close()
 		return errors.Join(err, unlessClosed(<-sent))
 	}

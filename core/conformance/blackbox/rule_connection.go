@@ -9,7 +9,7 @@ import (
 	"net"
 	"os"
 
-	"github.com/netmatrix/netmatrix/core/message"
+	"github.com/netmatrix/netmatrix/core/control"
 )
 
 // connectionRules are about many connections and about how one ends.
@@ -37,19 +37,19 @@ func (e *env) wantLive(want int64) error {
 
 func keepsConnections(e *env) (string, error) {
 	n := e.scale(1000, 200)
-	if err := e.serve(nil); err != nil {
+	const payload = 64
+	if err := e.serve(payload, func(s *control.Setup) { s.Cell.Clients = n }); err != nil {
 		return "", err
 	}
-	bodies := message.NewBodies(seed, 64)
 	peers := make([]*peer, n)
 	err := each(n, func(id int) (err error) {
 		if peers[id], err = e.dial(id); err != nil {
 			return err
 		}
-		return peers[id].exchange(bodies, 0, 1)
+		return peers[id].exchange(0, 1)
 	})
 	if err == nil { // once more, all being open
-		err = each(n, func(id int) error { return peers[id].exchange(bodies, 1, 1) })
+		err = each(n, func(id int) error { return peers[id].exchange(1, 1) })
 	}
 	if err != nil {
 		return "", err
@@ -74,19 +74,18 @@ func keepsConnections(e *env) (string, error) {
 }
 
 func halfCloses(e *env) (string, error) {
-	if err := e.serve(nil); err != nil {
-		return "", err
-	}
 	const messages = 64
 	for _, size := range []int{64, 64 << 10} {
+		if err := e.serve(size, func(s *control.Setup) { s.Cell.Window = messages }); err != nil {
+			return "", err
+		}
 		p, err := e.dial(0)
 		if err != nil {
 			return "", err
 		}
-		bodies := message.NewBodies(seed, size)
 		sent := make(chan error, 1)
-		go func() { sent <- errors.Join(p.ask(bodies, 0, messages), p.hangUp()) }()
-		if err := p.answers(bodies, message.NewWork(0), 0, messages); err != nil {
+		go func() { sent <- errors.Join(p.ask(0, messages), p.hangUp()) }()
+		if err := p.answers(0, messages); err != nil {
 			return "", fmt.Errorf("messages of %d bytes and the end behind them: %w", size, err)
 		}
 		if err := <-sent; err != nil {
@@ -99,6 +98,8 @@ func halfCloses(e *env) (string, error) {
 			return "", fmt.Errorf("all was answered, but its own side has not ended within %v", closing)
 		case !errors.Is(err, io.EOF):
 			return "", fmt.Errorf("behind the last answer came no clean end: %w", err)
+		case len(p.in) > 0:
+			return "", fmt.Errorf("behind the last answer came %d more bytes", len(p.in))
 		}
 	}
 	return fmt.Sprintf("%d answers after the end, then its own end", messages), nil
@@ -106,11 +107,10 @@ func halfCloses(e *env) (string, error) {
 
 // survivesReset resets connections with answers under way.
 func survivesReset(e *env) (string, error) {
-	if err := e.serve(nil); err != nil {
+	const staying, leaving = 4, 8
+	if err := e.serve(plainPayload, nil); err != nil {
 		return "", err
 	}
-	const staying, leaving = 4, 8
-	bodies := plainBodies()
 	stay := make([]*peer, staying)
 	for id := range stay {
 		var err error
@@ -121,7 +121,7 @@ func survivesReset(e *env) (string, error) {
 	err := each(leaving, func(i int) error {
 		p, err := e.dial(staying + i)
 		if err == nil {
-			err = p.ask(bodies, 0, plainWindow)
+			err = p.ask(0, plainWindow)
 		}
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func survivesReset(e *env) (string, error) {
 		err = e.wantLive(staying)
 	}
 	if err == nil {
-		err = each(staying, func(id int) error { return stay[id].exchange(bodies, 0, plainWindow) })
+		err = each(staying, func(id int) error { return stay[id].exchange(0, plainWindow) })
 	}
 	if err != nil {
 		return "", err
@@ -161,7 +161,7 @@ func garbage() []rubbish {
 }
 
 func survivesGarbage(e *env) (string, error) {
-	if err := e.serve(nil); err != nil {
+	if err := e.serve(plainPayload, nil); err != nil {
 		return "", err
 	}
 	neighbour, err := e.dial(0)
@@ -178,7 +178,7 @@ func survivesGarbage(e *env) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := neighbour.exchange(plainBodies(), 0, plainWindow); err != nil {
+	if err := neighbour.exchange(0, plainWindow); err != nil {
 		return "", fmt.Errorf("the neighbour: %w", err)
 	}
 	if err := e.wantLive(1); err != nil {

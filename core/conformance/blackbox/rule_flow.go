@@ -7,10 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/netmatrix/netmatrix/core/message"
-	"github.com/netmatrix/netmatrix/core/sysinfo"
-
 	"github.com/netmatrix/netmatrix/core/control"
+	"github.com/netmatrix/netmatrix/core/sysinfo"
 )
 
 // flowRules are about a plugin that has more to do than it can.
@@ -43,8 +41,8 @@ func (e *env) flood() flood {
 // at the memory, and then has them read: nothing may be missing.
 func boundsMemory(e *env) (string, error) {
 	f := e.flood()
-	err := e.serve(func(s *control.Setup) {
-		s.Cell.Payload, s.Cell.Clients, s.Cell.Window = floodPayload, f.peers, f.messages
+	err := e.serve(floodPayload, func(s *control.Setup) {
+		s.Cell.Clients, s.Cell.Window = f.peers, f.messages
 		s.Send, s.Receive = 64<<10, 64<<10
 	})
 	if err != nil {
@@ -54,7 +52,6 @@ func boundsMemory(e *env) (string, error) {
 	if err != nil {
 		return "", unseen(err)
 	}
-	bodies := message.NewBodies(seed, floodPayload)
 	var sent atomic.Int64
 	writers := make(chan error, f.peers)
 	peers := make([]*peer, f.peers)
@@ -62,7 +59,7 @@ func boundsMemory(e *env) (string, error) {
 		if peers[i], err = e.dial(i); err != nil {
 			return "", err
 		}
-		go func() { writers <- peers[i].pour(bodies, f.messages, &sent) }()
+		go func() { writers <- peers[i].pour(f.messages, &sent) }()
 	}
 	if err := e.stands(&sent, int64(f.peers*f.messages)); err != nil {
 		return "", err
@@ -76,9 +73,7 @@ func boundsMemory(e *env) (string, error) {
 	if after-before > f.bound {
 		return "", errors.New(seen)
 	}
-	err = each(f.peers, func(i int) error {
-		return peers[i].answers(bodies, message.NewWork(0), 0, f.messages)
-	})
+	err = each(f.peers, func(i int) error { return peers[i].answers(0, f.messages) })
 	if err != nil {
 		e.closeAll()
 		return "", fmt.Errorf("once the peer reads: %w", err)
@@ -92,9 +87,9 @@ func boundsMemory(e *env) (string, error) {
 }
 
 // pour sends messages one by one and counts them.
-func (p *peer) pour(bodies *message.Bodies, messages int, sent *atomic.Int64) error {
+func (p *peer) pour(messages int, sent *atomic.Int64) error {
 	for i := range messages {
-		if err := p.ask(bodies, uint32(i), 1); err != nil {
+		if err := p.ask(uint32(i), 1); err != nil {
 			return err
 		}
 		sent.Add(1)
@@ -121,7 +116,7 @@ func (e *env) stands(count *atomic.Int64, all int64) error {
 // staysInControl: what the driver may ask at any time is Describe.
 func staysInControl(e *env) (string, error) {
 	const most = time.Second
-	if err := e.serve(nil); err != nil {
+	if err := e.serve(plainPayload, nil); err != nil {
 		return "", err
 	}
 	talk, err := e.chatter(4)
@@ -158,11 +153,10 @@ type chatter struct {
 // chatter starts peers, each of which has had an answer when it returns.
 func (e *env) chatter(n int) (*chatter, error) {
 	c := &chatter{ended: make(chan error, n), peers: n}
-	bodies := message.NewBodies(seed, 64)
 	for id := range n {
 		p, err := e.dial(id)
 		if err == nil {
-			err = p.exchange(bodies, 0, 1)
+			err = p.exchange(0, 1)
 		}
 		if err != nil {
 			return nil, err
@@ -170,7 +164,7 @@ func (e *env) chatter(n int) (*chatter, error) {
 		go func() {
 			var err error
 			for i := uint32(1); err == nil && !c.over.Load(); i++ {
-				err = p.exchange(bodies, i, 1)
+				err = p.exchange(i, 1)
 				c.messages.Add(1)
 			}
 			c.ended <- err

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/netmatrix/netmatrix/core/message"
+	"github.com/netmatrix/netmatrix/core/control"
 	"github.com/netmatrix/netmatrix/core/sysinfo"
 )
 
@@ -21,22 +21,24 @@ var processRules = []Rule{
 	{"Lifeline", "exits when the driver is gone", serves, exitsWithDriver},
 }
 
+// passing is the payload of connections that come and go, bytes.
+const passing = 4 << 10
+
 // come has connections come and go, some of them side by side.
 func (e *env) come(connections int) error {
-	bodies := message.NewBodies(seed, 4<<10)
 	return each(connections, func(id int) error {
 		p, err := e.dial(id)
 		if err != nil {
 			return err
 		}
 		defer p.close()
-		return p.exchange(bodies, 0, 4)
+		return p.exchange(0, 4)
 	})
 }
 
 func closesDescriptors(e *env) (string, error) {
 	const connections = 200
-	if err := e.serve(nil); err != nil {
+	if err := e.serve(passing, nil); err != nil {
 		return "", err
 	}
 	if err := e.come(1); err != nil { // what is opened once for all is no leak
@@ -106,7 +108,7 @@ func (f footprint) exceeds(before footprint) error {
 func staysSmall(e *env) (string, error) {
 	const connections = 200
 	rounds := e.scale(5, 1)
-	if err := e.serve(nil); err != nil {
+	if err := e.serve(passing, nil); err != nil {
 		return "", err
 	}
 	var before, after footprint
@@ -141,21 +143,29 @@ func staysSmall(e *env) (string, error) {
 	return fmt.Sprintf("%s after %d connections", seen, rounds*connections), nil
 }
 
+// deafFor is how many messages a peer sends and never reads an answer to: more
+// than buffers hold.
+const deafFor = 8192
+
 // stops: with connections at rest and answers that nobody reads.
 func stops(e *env) (string, error) {
-	const within, atRest = 2 * time.Second, 20
+	const within, atRest = 2 * time.Second, plainClients - 1
 	if err := e.start(); err != nil {
 		return "", err
 	}
 	before, hidden := e.sockets()
-	if err := e.prepare(nil); err != nil {
+	s := e.setup(control.RoleServer)
+	if streams(e) {
+		s.Cell.Window = deafFor
+	}
+	if err := e.listenAs(s); err != nil {
 		return "", err
 	}
 	peers := make([]*peer, atRest)
 	for id := range peers {
 		var err error
 		if peers[id], err = e.dial(id); err == nil {
-			err = peers[id].exchange(plainBodies(), 0, 1)
+			err = peers[id].exchange(0, 1)
 		}
 		if err != nil {
 			return "", err
@@ -166,7 +176,7 @@ func stops(e *env) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		go func() { _ = deaf.pourOnce(message.NewBodies(seed, 4<<20)) }()
+		go func() { _ = deaf.ask(0, deafFor) }() // it may never get rid of them
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, within)
 	defer cancel()
@@ -191,14 +201,11 @@ func stops(e *env) (string, error) {
 	})
 }
 
-// pourOnce sends one large message; it may never get rid of it.
-func (p *peer) pourOnce(bodies *message.Bodies) error { return p.ask(bodies, 0, 1) }
-
 // allClosed waits for the end of every connection and for the address to be
 // refused. A datagram socket that is gone answers no message.
 func (e *env) allClosed(peers []*peer) error {
 	if e.protocol.Datagram {
-		if err := peers[0].ask(plainBodies(), 1, 1); err != nil {
+		if err := peers[0].ask(1, 1); err != nil {
 			return nil // the kernel says so
 		}
 		if _, err := peers[0].receive(100 * time.Millisecond); err == nil {
@@ -233,7 +240,7 @@ func (e *env) sockets() (n int, err error) {
 
 func exitsWithDriver(e *env) (string, error) {
 	const within = 3 * time.Second
-	if err := e.serve(nil); err != nil {
+	if err := e.serve(plainPayload, nil); err != nil {
 		return "", err
 	}
 	if _, err := e.chatter(2); err != nil {
