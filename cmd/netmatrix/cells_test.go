@@ -62,12 +62,13 @@ func (w *workspace) measureCell(t *testing.T, c cell.Cell, flags ...string) {
 		}
 		rec := recs[0]
 		switch {
-		case slow(rec):
-			t.Logf("too slow for %v: %s", measure, rec.Reason)
-			continue
-		case overflows(c) && rec.Status == record.Invalid && rec.Errors["lost"] > 0:
-			r.expect(t, exitTrials) // true as well: datagrams that find no room are dropped
+		case rec.Metrics == nil || wrong(rec):
+		case overflows(c) && rec.Status == record.Invalid && rec.Errors["lost"]+rec.Errors["late"] > 0:
+			r.expect(t, exitTrials) // datagrams that find no room are dropped
 			return
+		case rec.Metrics.RTT == nil || rec.Errors["unfinished"] > 0:
+			t.Logf("too slow for %v: %d round trips, %s", measure, rec.Metrics.RoundTrips, rec.Reason)
+			continue
 		}
 		r.expect(t, exitOK)
 		checkMeasured(t, rec, c)
@@ -76,17 +77,9 @@ func (w *workspace) measureCell(t *testing.T, c cell.Cell, flags ...string) {
 	t.Error("too slow twice, or it hangs")
 }
 
-// slow tells a trial whose time was too short from one that went wrong.
-func slow(r record.Record) bool {
-	if r.Status != record.Invalid {
-		return false
-	}
-	for k, n := range r.Errors {
-		if n > 0 && k != "unfinished" {
-			return false
-		}
-	}
-	return r.Metrics.RoundTrips == 0 || r.Errors["unfinished"] > 0
+// wrong reports whether a record counts errors that no hurry and no crowd excuse.
+func wrong(r record.Record) bool {
+	return r.Errors["content"]+r.Errors["order"]+r.Errors["duplicate"]+r.Errors["disconnects"] > 0
 }
 
 // overflows reports whether a cell has more datagrams in flight than a socket

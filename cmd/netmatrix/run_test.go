@@ -14,7 +14,8 @@ import (
 )
 
 // pairSuite has two scenarios, one split and one colocated, of two contenders
-// and two rounds: six trials, eight records.
+// and two rounds: six trials, eight records. They are measured for so long that
+// even on a busy machine something comes back.
 const pairSuite = `  pair:
     question: "does the product work?"
     contender:
@@ -27,7 +28,7 @@ const pairSuite = `  pair:
       - {placement: colocated, clients: 2, window: 2}
     rounds: 2
     warmup: 10ms
-    measure: 200ms
+    measure: 500ms
 `
 
 // flat undoes the line breaks of a report.
@@ -257,7 +258,7 @@ func TestRunWithUnsupportedCells(t *testing.T) {
     placement: [split, colocated]
     rounds: 1
     warmup: 10ms
-    measure: 200ms
+    measure: 500ms
 `)
 	r := w.netmatrix(t, "run", "--suite", "sharded", "--out", "out")
 	r.expect(t, exitOK)
