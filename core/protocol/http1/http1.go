@@ -15,8 +15,8 @@ package http1
 
 import "github.com/netmatrix/netmatrix/core/protocol"
 
-// Limits in bytes, but for maxFields. A head is read by every request, so its
-// limits are far below those of net/http.
+// Limits in bytes, but for maxFields. Those of a head are far below net/http's:
+// no field means anything here but the few that frame the body.
 const (
 	// MaxPayload is the largest body.
 	MaxPayload = 16 << 20

@@ -109,22 +109,22 @@ func (c *canned) Accept() (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 	c.accepted = true
-	return canned1{c}, nil
+	return cannedConn{c}, nil
 }
 
 func (c *canned) Addr() net.Addr { return &net.TCPAddr{} }
 func (c *canned) Close() error   { return nil }
 
-// canned1 is the connection.
-type canned1 struct{ *canned }
+// cannedConn is the connection.
+type cannedConn struct{ *canned }
 
-func (c canned1) Write(b []byte) (int, error)    { return c.out.Write(b) }
-func (c canned1) LocalAddr() net.Addr            { return c.Addr() }
-func (c canned1) RemoteAddr() net.Addr           { return c.Addr() }
-func (canned1) SetDeadline(time.Time) error      { return nil }
-func (canned1) SetReadDeadline(time.Time) error  { return nil }
-func (canned1) SetWriteDeadline(time.Time) error { return nil }
-func (c canned1) Close() error {
+func (c cannedConn) Write(b []byte) (int, error)    { return c.out.Write(b) }
+func (c cannedConn) LocalAddr() net.Addr            { return c.Addr() }
+func (c cannedConn) RemoteAddr() net.Addr           { return c.Addr() }
+func (cannedConn) SetDeadline(time.Time) error      { return nil }
+func (cannedConn) SetReadDeadline(time.Time) error  { return nil }
+func (cannedConn) SetWriteDeadline(time.Time) error { return nil }
+func (c cannedConn) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	return nil
 }
