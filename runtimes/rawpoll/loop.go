@@ -99,9 +99,6 @@ func (l *loop) schedule(h *handle, when int64) {
 // patience is how long a thread may sleep, in nanoseconds: 0 not at all, -1
 // until it is woken.
 func (l *loop) patience() int64 {
-	if l.timers.busy.Load() > 0 {
-		return 0
-	}
 	next := l.timers.next.Load()
 	if next == 0 {
 		return -1

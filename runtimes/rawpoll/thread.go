@@ -14,6 +14,11 @@ const (
 	// yieldEvery, nanoseconds, is how long a thread goes without sleeping until
 	// it lets other goroutines run: there are no more Ps than IO threads.
 	yieldEvery = 1e6
+	// afterBusy, nanoseconds, is how long a thread that was busy keeps yielding
+	// before it sleeps. Asleep in a system call it would hold on to its P until
+	// sysmon takes that away, and whoever waits for the end of the busy time
+	// would wait for that too.
+	afterBusy = 20e6
 )
 
 // thread is one IO thread of a loop: a goroutine that polls and hands out turns.
@@ -30,6 +35,7 @@ type thread struct {
 
 	worked  atomic.Int64 // nanoseconds with something in hand
 	yielded int64        // when other goroutines last had their chance
+	awake   int64        // until when it yields instead of sleeping
 }
 
 func newThread(l *loop, threads int) *thread {
@@ -74,6 +80,15 @@ func (t *thread) run() {
 func (t *thread) idle(now int64) (int, int64) {
 	if t.loop.waiting.Load() {
 		return 0, now
+	}
+	if t.loop.timers.busy.Load() > 0 {
+		t.awake = now + afterBusy
+		return 0, now
+	}
+	if now < t.awake {
+		runtime.Gosched()
+		t.yielded = now
+		return 0, t.loop.clock()
 	}
 	patience := t.loop.patience()
 	if patience == 0 {
