@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -75,7 +76,7 @@ func (e *env) start() error {
 		e.process.Kill()
 	}
 	var err error
-	e.process, err = e.host.Start(e.ctx, goplugin.Command{Name: "plugin", Path: e.path, GOMAXPROCS: max(1, e.at.Threads)})
+	e.process, err = e.host.Start(e.ctx, goplugin.Command{Name: filepath.Base(e.path), Path: e.path, GOMAXPROCS: max(1, e.at.Threads)})
 	return err
 }
 
