@@ -116,9 +116,13 @@ func verify(c *cobra.Command, path string, cfg blackbox.Config, asJSON bool) (er
 
 // verification is what verify prints as JSON.
 type verification struct {
-	Pass    int `json:"pass"`
-	Fail    int `json:"fail"`
-	Skipped int `json:"skipped"`
+	Name      string   `json:"name"` // as the plugin says, and what it claims
+	Version   string   `json:"version"`
+	Roles     []string `json:"roles"`
+	Protocols []string `json:"protocols"`
+	Pass      int      `json:"pass"`
+	Fail      int      `json:"fail"`
+	Skipped   int      `json:"skipped"`
 	*blackbox.Report
 }
 
@@ -126,7 +130,11 @@ func writeVerification(w io.Writer, r *blackbox.Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(verification{r.Count(blackbox.Pass), r.Count(blackbox.Fail), r.Count(blackbox.Skipped), r})
+	p := r.Plugin
+	return enc.Encode(verification{
+		p.Info.Name, p.Info.Version, p.Roles, p.Protocols,
+		r.Count(blackbox.Pass), r.Count(blackbox.Fail), r.Count(blackbox.Skipped), r,
+	})
 }
 
 // findingPrinter prints findings for a person, a line each under the

@@ -159,21 +159,17 @@ func (v *verification) try(ctx context.Context, report *Report, at Combination, 
 	works := true
 	for i, r := range rules {
 		e := &env{verification: v, at: at, protocol: p}
-		if ctx.Err() != nil || r.only != nil && !r.only(e) || i > 0 && !v.cfg.tries(r) {
+		if r.only != nil && !r.only(e) || i > 0 && !v.cfg.tries(r) {
 			continue
 		}
-		var f Finding
+		f := Finding{Rule: r.Name, Sentence: r.Sentence, Verdict: Skipped, Seen: "not tried: it fails " + rules[0].Name}
 		if works {
 			f = e.judge(ctx, r)
-		} else {
-			f = Finding{Rule: r.Name, Sentence: r.Sentence, Verdict: Skipped, Seen: "not tried: it fails " + rules[0].Name}
 		}
 		if ctx.Err() != nil {
 			return false // interrupted: whatever was found means nothing
 		}
-		if i == 0 && f.Verdict == Fail {
-			works = false
-		}
+		works = works && (i > 0 || f.Verdict != Fail)
 		report.add(at, f)
 		v.watch(at, f)
 	}

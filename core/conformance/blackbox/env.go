@@ -15,7 +15,6 @@ import (
 	"github.com/netmatrix/netmatrix/core/goplugin"
 	"github.com/netmatrix/netmatrix/core/message"
 	"github.com/netmatrix/netmatrix/core/protocol"
-	"github.com/netmatrix/netmatrix/core/sysinfo"
 	"github.com/netmatrix/netmatrix/core/transport"
 )
 
@@ -233,11 +232,6 @@ func unseen(err error) error {
 		return &skipped{"not to be seen on this system: " + err.Error()}
 	}
 	return err
-}
-
-func (e *env) rss() (int64, error) {
-	u, err := sysinfo.ProcessUsage(e.process.PID())
-	return u.RSS, unseen(err)
 }
 
 // mib spells bytes for a reader.

@@ -29,6 +29,9 @@ func (e *env) load(s *echoServer) error {
 	}
 	set := e.setup(control.RoleLoad)
 	set.Cell.Clients = loadClients
+	if lacks(e.plugin.Info, "load_wait", cell.Sleep) {
+		set.Cell.LoadWait, set.Busy = cell.Busy, true
+	}
 	set.Targets = []control.Target{{Name: "echo", Addrs: []string{s.addr}}}
 	return e.ready(set)
 }
