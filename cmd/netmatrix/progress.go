@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -117,6 +118,9 @@ func recordLine(r record.Record) string {
 	line := fmt.Sprintf("%s  %.0f/s", head, r.Metrics.RoundTripsPerSecond)
 	if t := r.Metrics.RTT; t != nil && t.P50 != nil {
 		line += fmt.Sprintf("  p50 %.1f µs", *t.P50)
+	}
+	if slices.Contains(r.Validity.Flags, record.FlagDisturbed) {
+		line += "  " + record.FlagDisturbed
 	}
 	if r.Status != record.OK {
 		line += fmt.Sprintf("  %s: %s", r.Status, r.Reason)

@@ -221,7 +221,7 @@ func remaining(r *record.Run, s *matrix.Suite, have []record.Record) []driver.Tr
 			Scenario: t.Scenario, Contenders: left, Twin: twin,
 			Warmup: time.Duration(r.WarmupNanos), Measure: time.Duration(r.MeasureNanos),
 			SendBuffer: s.SendBuffer, RecvBuffer: s.ReceiveBuffer,
-			Seed: r.Seed + uint64(t.Round),
+			Seed: r.Seed + uint64(t.Round), Repeats: s.Repeats,
 		})
 	}
 	return trials

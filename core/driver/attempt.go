@@ -10,6 +10,7 @@ import (
 	"github.com/netmatrix/netmatrix/core/cell"
 	"github.com/netmatrix/netmatrix/core/control"
 	"github.com/netmatrix/netmatrix/core/goplugin"
+	"github.com/netmatrix/netmatrix/core/record"
 	"github.com/netmatrix/netmatrix/core/sysinfo"
 )
 
@@ -25,6 +26,7 @@ type attempt struct {
 	servers []*party // one for each entrant; colocated: both ends
 	load    *party   // colocated: the same as servers[0]
 	result  control.Result
+	others  *record.Others // what nobody of the trial did meanwhile; nil: unknown
 }
 
 // party is one process of a trial.
@@ -185,7 +187,9 @@ func (a *attempt) measure(ctx context.Context) *blame {
 	limit := length(a.plan) + a.drainLimit() + a.d.timeouts.Measure
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	others := a.watch()
 	res, err := a.load.proc.Measure(ctx, a.plan)
+	a.others = others()
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("no result within %v, which is the plan, the drain and %v: %w", limit, a.d.timeouts.Measure, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/netmatrix/netmatrix/core/control"
 	"github.com/netmatrix/netmatrix/core/goplugin"
 	"github.com/netmatrix/netmatrix/core/matrix"
+	"github.com/netmatrix/netmatrix/core/sysinfo"
 )
 
 // Config is what a driver works with.
@@ -66,8 +67,11 @@ type Driver struct {
 	allowed  []int
 	driver   string // SHA-256 of this executable
 	certs    *authority.Certificates
-	plugins  map[string]*Plugin
-	order    []string
+	// interruptsApart: the kernel keeps interrupts out of the CPU time of
+	// processes.
+	interruptsApart bool
+	plugins         map[string]*Plugin
+	order           []string
 }
 
 // Plugin is one plugin executable and what it says of itself.
@@ -118,6 +122,10 @@ func New(ctx context.Context, host *goplugin.Host, cfg Config) (*Driver, error) 
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { d.driver = ownHash() })
+	wg.Go(func() {
+		apart := sysinfo.Machine().IRQTimeAccounting
+		d.interruptsApart = apart != nil && *apart
+	})
 	for _, p := range d.plugins {
 		wg.Go(func() { p.SHA256, p.Build = hashFile(p.Path), readBuild(p.Path) })
 		wg.Go(func() { d.describe(ctx, p) })

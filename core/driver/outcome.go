@@ -236,13 +236,16 @@ func (a *attempt) process(p *party, threads int, cpu, window, trips int64) *reco
 
 // validity says what the figures of contender i are good for.
 func (a *attempt) validity(i int, rec record.Record) record.Validity {
-	v := record.Validity{Verdict: "valid", Flags: []string{}, Reasons: a.faults(i, rec.Metrics)}
+	v := record.Validity{Verdict: "valid", Flags: []string{}, Reasons: a.faults(i, rec.Metrics), Others: a.others}
 	if len(v.Reasons) > 0 {
 		v.Verdict = "invalid"
 	}
 	cpus := a.d.serverCPUs(a.place)
 	if cpus > 0 && a.cell.Threads > cpus {
 		v.Flags = append(v.Flags, record.FlagOversubscribed)
+	}
+	if a.others != nil && a.others.Disturbed {
+		v.Flags = append(v.Flags, record.FlagDisturbed)
 	}
 	if stalled(rec.Metrics.Slices) {
 		v.Flags = append(v.Flags, record.FlagStalled)
@@ -311,6 +314,9 @@ func (a *attempt) faults(i int, m *record.Metrics) []string {
 	}
 	if m.OpenLoop != nil {
 		list = append(list, a.offBeat(n, m)...)
+	}
+	if why := a.unlawful(i); why != "" {
+		list = append(list, why)
 	}
 	if m.RoundTrips == 0 {
 		list = append(list, "no echo arrived within the counted time")

@@ -26,6 +26,7 @@ type Trial struct {
 	Gaps                   string         // of an open loop; control.GapsFixed by default
 	Seed                   uint64
 	CheckAll               bool
+	Repeats                int // RunAll: how often it is measured again, at most, while others disturb it
 }
 
 // blame is an error and the entrant it is charged to.

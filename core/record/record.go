@@ -137,6 +137,17 @@ type Validity struct {
 	Verdict string   `json:"verdict"` // valid, invalid, none (nothing was measured)
 	Flags   []string `json:"flags"`   // oversubscribed, load-bound, …
 	Reasons []string `json:"reasons"`
+	Others  *Others  `json:"others,omitempty"` // nil: the system does not tell
+}
+
+// Others is what nobody of the trial did on its CPUs while it measured, warm-up
+// included.
+type Others struct {
+	CPUPercent   float64 `json:"cpu_percent"`   // of the CPUs, used by other processes
+	StealPercent float64 `json:"steal_percent"` // of the CPUs, taken by the hypervisor
+	Stretches    int     `json:"stretches"`     // that were looked at
+	Over         int     `json:"over"`          // of them, those with too much of either
+	Disturbed    bool    `json:"disturbed"`
 }
 
 // Provenance is where the figures come from.

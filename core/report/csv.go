@@ -37,12 +37,12 @@ var figureColumns = []struct {
 }
 
 // CSV writes the results for spreadsheets and statistics: a line for each
-// record, every attempt included, in the order of writing. Cost is that of the
-// server's process or, colocated, of the one there is. What was not measured is
-// empty.
+// record, every attempt and twin included, in the order of writing. Cost is that
+// of the server's process or, colocated, of the one there is. What was not
+// measured is empty.
 func CSV(w io.Writer, all []compare.Results) error {
 	out := csv.NewWriter(w)
-	head := append([]string{"run_id", "suite", "group", "round", "order", "attempt", "started_at", "status", "reason"}, axes...)
+	head := append([]string{"run_id", "suite", "group", "round", "order", "attempt", "twin", "started_at", "status", "reason"}, axes...)
 	for _, f := range figureColumns {
 		head = append(head, f.name)
 	}
@@ -60,7 +60,7 @@ func CSV(w io.Writer, all []compare.Results) error {
 }
 
 func csvLine(suite string, r *record.Record) []string {
-	line := []string{r.RunID, suite, r.Group, strconv.Itoa(r.Round), strconv.Itoa(r.Order), strconv.Itoa(r.Attempt), r.StartedAt, r.Status, r.Reason}
+	line := []string{r.RunID, suite, r.Group, strconv.Itoa(r.Round), strconv.Itoa(r.Order), strconv.Itoa(r.Attempt), strconv.FormatBool(r.Twin), r.StartedAt, r.Status, r.Reason}
 	for _, axis := range axes {
 		line = append(line, r.Cell.Axis(axis))
 	}

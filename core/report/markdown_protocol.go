@@ -157,7 +157,7 @@ func marks(r compare.Row) string {
 func troubles(rows []compare.Row) []string {
 	var list []string
 	for _, r := range rows {
-		for _, why := range reasons(r) {
+		for _, why := range append(reasons(r), repeated(r)...) {
 			list = append(list, name(r)+": "+escape(why))
 		}
 	}

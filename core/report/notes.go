@@ -91,7 +91,11 @@ func repeated(r compare.Row) []string {
 	if r.Repeated == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("measured again %d times, since others used the CPUs meanwhile: the last attempt at a trial counts", r.Repeated)}
+	times := "times"
+	if r.Repeated == 1 {
+		times = "time"
+	}
+	return []string{fmt.Sprintf("measured again %d %s, since others used the CPUs meanwhile: the last attempt at a trial counts", r.Repeated, times)}
 }
 
 // flagged counts the good trials that carry each validity flag.

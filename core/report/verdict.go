@@ -60,10 +60,13 @@ func (p *page) ratios(s compare.Group) {
 func stacked(l *legend, v compare.Verdict) string {
 	text := l.ratio(v)
 	if word := v.String(); word != "" {
-		text += "\n" + strings.NewReplacer(" (", "\n(", ": ", ":\n").Replace(word)
+		text += "\n" + breaks.Replace(word)
 	}
 	return text
 }
+
+// breaks are where a verdict may go on in the next line.
+var breaks = strings.NewReplacer(" (", "\n(", " more rounds", "\nmore rounds", " within", "\nwithin", ": ", ":\n", " trials", "\ntrials")
 
 // legend remembers which explanations a table of ratios needs.
 type legend struct {

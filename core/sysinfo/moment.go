@@ -4,14 +4,15 @@ import "time"
 
 // Activity is what some CPUs have done since the machine started, added up.
 type Activity struct {
-	Busy  time.Duration // running processes, the kernel and interrupts
-	Idle  time.Duration
-	Steal time.Duration // wanted to run, but the hypervisor ran something else
+	Busy       time.Duration // running processes, the kernel and interrupts
+	Interrupts time.Duration // of that, hard and soft interrupts
+	Idle       time.Duration
+	Steal      time.Duration // wanted to run, but the hypervisor ran something else
 }
 
 // Since is what was done from one reading to a later one.
 func (a Activity) Since(before Activity) Activity {
-	return Activity{a.Busy - before.Busy, a.Idle - before.Idle, a.Steal - before.Steal}
+	return Activity{a.Busy - before.Busy, a.Interrupts - before.Interrupts, a.Idle - before.Idle, a.Steal - before.Steal}
 }
 
 // Memory is what is left of memory, in bytes.

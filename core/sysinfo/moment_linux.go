@@ -29,6 +29,7 @@ func readActivity(mount string, cpus []int) (Activity, error) {
 			return Activity{}, fmt.Errorf("activity of the CPUs: %s/stat has no CPU %d", mount, cpu)
 		}
 		a.Busy += seconds(s.User + s.Nice + s.System + s.IRQ + s.SoftIRQ) // User holds Guest
+		a.Interrupts += seconds(s.IRQ + s.SoftIRQ)
 		a.Idle += seconds(s.Idle + s.Iowait)
 		a.Steal += seconds(s.Steal)
 	}

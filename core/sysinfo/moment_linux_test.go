@@ -27,14 +27,14 @@ func TestReadActivity(t *testing.T) {
 		want Activity
 	}{
 		{nil, Activity{}},
-		{[]int{0}, Activity{Busy: 73 * hundredth, Idle: 110 * hundredth, Steal: 10 * hundredth}},
-		{[]int{0, 1}, Activity{Busy: 173 * hundredth, Idle: 310 * hundredth, Steal: 10 * hundredth}},
+		{[]int{0}, Activity{Busy: 73 * hundredth, Interrupts: 3 * hundredth, Idle: 110 * hundredth, Steal: 10 * hundredth}},
+		{[]int{0, 1}, Activity{Busy: 173 * hundredth, Interrupts: 3 * hundredth, Idle: 310 * hundredth, Steal: 10 * hundredth}},
 	} {
 		got := read(after, tt.cpus...).Since(read(before, tt.cpus...))
 		for _, x := range []struct {
 			what      string
 			got, want time.Duration
-		}{{"busy", got.Busy, tt.want.Busy}, {"idle", got.Idle, tt.want.Idle}, {"steal", got.Steal, tt.want.Steal}} {
+		}{{"busy", got.Busy, tt.want.Busy}, {"interrupts", got.Interrupts, tt.want.Interrupts}, {"idle", got.Idle, tt.want.Idle}, {"steal", got.Steal, tt.want.Steal}} {
 			if diff := x.got - x.want; diff.Abs() > time.Microsecond { // the seconds are floats
 				t.Errorf("CPUs %v: %s %v, want %v", tt.cpus, x.what, x.got, x.want)
 			}

@@ -1,0 +1,60 @@
+package driver
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/netmatrix/netmatrix/core/cell"
+	"github.com/netmatrix/netmatrix/core/control"
+)
+
+const (
+	// littleSlack is by how much the sum of a slice's RTTs may differ from what
+	// Little's law makes of the time and the messages in flight.
+	littleSlack = 0.1
+	// edgeShare is how long an RTT may be, as a share of its slice, for the sum
+	// to be held to the law: the edges cut off as much.
+	edgeShare = 0.01
+)
+
+// unlawful says how the load's figures of entrant i contradict each other, ""
+// if they do not: in a closed loop the sum of all RTTs is the time times what is
+// in flight (J. D. C. Little, "A Proof for the Queuing Formula L = λW", 1961).
+//
+// A load that was kept from its CPU finds echoes only after their slice, and
+// they count nowhere, so only what nobody disturbed is held to it; and lost
+// datagrams are in flight without an RTT.
+func (a *attempt) unlawful(i int) string {
+	if a.cell.Rate > 0 || a.others == nil || a.others.Disturbed || a.result.Targets[i].Counts[control.CountLost] > 0 {
+		return ""
+	}
+	flying := int64(a.cell.Clients)
+	if a.cell.Pattern == cell.Stream {
+		flying *= int64(a.cell.Window) // a batch is one
+	}
+	var counted []control.Sample
+	for n, s := range a.result.Slices {
+		if a.plan[n].Counted && a.plan[n].Target == i {
+			counted = append(counted, s)
+		}
+	}
+	return littlesLaw(counted, flying)
+}
+
+// littlesLaw looks at the slice in the middle, by how much of the law it keeps.
+func littlesLaw(counted []control.Sample, flying int64) string {
+	if len(counted) == 0 {
+		return ""
+	}
+	kept := func(s control.Sample) float64 { return float64(s.RTTSum) / float64(flying*(s.End-s.Start)) }
+	slices.SortFunc(counted, func(x, y control.Sample) int { return cmp.Compare(kept(x), kept(y)) })
+	s := counted[len(counted)/2]
+	share, short := kept(s), float64(s.RTTSum) < edgeShare*float64(s.RoundTrips)*float64(s.End-s.Start)
+	if s.RoundTrips == 0 || !short || share >= 1-littleSlack && share <= 1+littleSlack {
+		return ""
+	}
+	return fmt.Sprintf("the load contradicts itself: with %d in flight for %v the RTTs of a slice should add up to %v, but they add up to %v (Little's law)",
+		flying, time.Duration(s.End-s.Start), time.Duration(flying*(s.End-s.Start)), time.Duration(s.RTTSum))
+}
