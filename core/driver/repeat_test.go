@@ -12,10 +12,10 @@ import (
 	"github.com/netmatrix/netmatrix/core/record"
 )
 
-// kept is a store in memory.
-type kept []record.Record
+// attempts is a store in memory.
+type attempts []record.Record
 
-func (k *kept) Append(recs ...record.Record) error {
+func (k *attempts) Append(recs ...record.Record) error {
 	*k = append(*k, recs...)
 	return nil
 }
@@ -37,7 +37,7 @@ func TestDisturbedTrialIsRepeated(t *testing.T) {
 	tr := trial(cell.Split, "good")
 	tr.Measure, tr.Repeats, tr.Scenario.LoadWait = 500*time.Millisecond, 2, cell.Sleep
 	tr.Twin = tr.Contenders[0]
-	var store kept
+	var store attempts
 	var told []record.Record
 	if err := d.RunAll(t.Context(), []driver.Trial{tr}, &store, func(p driver.Progress) { told = append(told, p.Records...) }); err != nil {
 		t.Fatal(err)
