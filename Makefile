@@ -50,12 +50,17 @@ fuzz: ## each fuzz target for FUZZTIME
 generate: ## write generated code anew
 	go generate ./...
 
-bench: build bin/asio_loop ## rawpoll against Asio: ratios of alternating pairs
-	go run ./bench
+bench: build bin/asio_loop bin/pingpong ## rawpoll against Asio and against C: ratios of alternating pairs
+	go run ./bench asio
+	go run ./bench pingpong
 
 bin/asio_loop: bench/asio/asio_loop.cpp
 	@test -e /usr/include/asio.hpp || apt-get install -y --no-install-recommends g++ libasio-dev
 	g++ -O3 -std=c++20 -DNDEBUG $< -o $@ -lpthread
+
+bin/pingpong: bench/pingpong/pingpong.c
+	@command -v gcc >/dev/null || apt-get install -y --no-install-recommends gcc libc6-dev
+	gcc -O2 -Wall -Wextra -Werror $< -o $@
 
 micro: ## Go benchmarks of the parts, ten times each, through benchstat
 	go test -run '^$$' -bench . -benchmem -count 10 ./core/... ./runtimes/... | tee bin/micro.txt
