@@ -144,6 +144,6 @@ contract, 130 interrupted with results kept.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%v\nSee '%s --help'.", err, c.CommandPath())
 	})
-	root.AddCommand(newRun(), newResume(), newPlan(), newBench(), newReport(), newRuntimes(), newVerify(), newDoctor())
+	root.AddCommand(newRun(), newResume(), newPlan(), newBench(), newReport(), newCompare(), newRuntimes(), newVerify(), newDoctor())
 	return root
 }

@@ -154,20 +154,26 @@ func (f *reportFlags) run(c *cobra.Command, dirs []string) error {
 func readResults(dirs []string) ([]compare.Results, error) {
 	var all []compare.Results
 	for _, dir := range dirs {
-		r, err := record.ReadRun(dir)
-		if err != nil {
-			return nil, &usageError{err}
-		}
-		recs, err := record.ReadAll(dir)
+		res, err := readRun(dir)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, compare.Results{Dir: dir, Run: r, Records: recs})
+		all = append(all, res)
 	}
 	if err := compare.Disjoint(all); err != nil {
 		return nil, &usageError{err}
 	}
 	return all, nil
+}
+
+// readRun reads a results folder.
+func readRun(dir string) (compare.Results, error) {
+	r, err := record.ReadRun(dir)
+	if err != nil {
+		return compare.Results{}, &usageError{err}
+	}
+	recs, err := record.ReadAll(dir)
+	return compare.Results{Dir: dir, Run: r, Records: recs}, err
 }
 
 // writeFiles puts files into a folder, beside what else is there.
