@@ -84,27 +84,38 @@ func (t *table) against(p protocol.Protocol, wait string, play player) side {
 	return func(ctx context.Context) (p50 float64, err error) {
 		ctx, cancel := context.WithTimeout(ctx, t.measureFor+time.Minute)
 		defer cancel()
-		server := exec.CommandContext(ctx, t.program, "server", p.Network, wait, strconv.Itoa(t.serverCPU))
-		var complaint strings.Builder
-		server.Stderr = &complaint
-		stdout, err := server.StdoutPipe()
+		port, stop, err := t.serve(ctx, p, wait)
 		if err != nil {
 			return 0, err
 		}
-		if err := server.Start(); err != nil {
-			return 0, fmt.Errorf("start the server in C: %w", err)
-		}
-		defer func() {
-			_ = server.Process.Kill()
-			_ = server.Wait() // killed is how it ends
-		}()
-		line, err := bufio.NewReader(stdout).ReadString('\n')
-		port, ok := strings.CutPrefix(strings.TrimSpace(line), "port ")
-		if !ok {
-			return 0, fmt.Errorf("the server in C says %q instead of its port: %w", line, errors.Join(err, errors.New(complaint.String())))
-		}
+		defer stop()
 		return play(ctx, p, wait, port)
 	}
+}
+
+// serve starts the server in C.
+func (t *table) serve(ctx context.Context, p protocol.Protocol, wait string) (port string, stop func(), err error) {
+	server := exec.CommandContext(ctx, t.program, "server", p.Network, wait, strconv.Itoa(t.serverCPU))
+	var complaint strings.Builder
+	server.Stderr = &complaint
+	stdout, err := server.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := server.Start(); err != nil {
+		return "", nil, fmt.Errorf("start the server in C: %w", err)
+	}
+	stop = func() {
+		_ = server.Process.Kill()
+		_ = server.Wait() // killed is how it ends
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	port, ok := strings.CutPrefix(strings.TrimSpace(line), "port ")
+	if err != nil || !ok {
+		stop()
+		return "", nil, fmt.Errorf("the server in C says %q and %q instead of its port (%v)", line, &complaint, err)
+	}
+	return port, stop, nil
 }
 
 // client plays in C. Its messages are as long as ours are with their framing.
