@@ -11,11 +11,11 @@ import (
 )
 
 var datagramCases = []Case{
-	{"DatagramEcho", "answers each datagram whole, to the address it came from", echoesDatagrams},
-	{"DatagramApart", "keeps datagrams apart that arrive back to back", keepsDatagramsApart},
-	{"DatagramCut", "cuts the output of one call into datagrams of DatagramBytes", cutsDatagrams},
-	{"DatagramSockets", "makes one session for each socket and names each socket's address", sharesDatagramSockets},
-	{"DatagramDialled", "carries datagrams between its own two ends, sent from Open, Data and Wake", echoesDialledDatagrams},
+	{Name: "DatagramEcho", Rule: "answers each datagram whole, to the address it came from", Run: echoesDatagrams},
+	{Name: "DatagramApart", Rule: "keeps datagrams apart that arrive back to back", Run: keepsDatagramsApart},
+	{Name: "DatagramCut", Rule: "cuts the output of one call into datagrams of DatagramBytes", Run: cutsDatagrams},
+	{Name: "DatagramSockets", Rule: "makes one session for each socket and names each socket's address", Run: sharesDatagramSockets},
+	{Name: "DatagramDialled", Rule: "carries datagrams between its own two ends, sent from Open, Data and Wake", Run: echoesDialledDatagrams},
 }
 
 // datagrams is the variant's configuration for udp; false: the runtime has none.

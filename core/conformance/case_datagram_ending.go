@@ -10,10 +10,10 @@ import (
 )
 
 var datagramEndingCases = []Case{
-	{"DatagramDone", "sends the output of the call that ended a datagram session, then closes it once", endsDatagrams},
-	{"DatagramUnasked", "ends a listening datagram session with an error when it sends to nobody", refusesUnasked},
-	{"DatagramRefused", "takes a refused datagram for a lost one, and closes with an error when a second later more are", outlivesRefusal},
-	{"DatagramClose", "closes in the middle of datagrams, every session once", closesInDatagrams},
+	{Name: "DatagramDone", Rule: "sends the output of the call that ended a datagram session, then closes it once", Run: endsDatagrams},
+	{Name: "DatagramUnasked", Rule: "ends a listening datagram session with an error when it sends to nobody", Run: refusesUnasked},
+	{Name: "DatagramRefused", Rule: "takes a refused datagram for a lost one, and closes with an error when a second later more are", Run: outlivesRefusal, Waits: true},
+	{Name: "DatagramClose", Rule: "closes in the middle of datagrams, every session once", Run: closesInDatagrams},
 }
 
 func endsDatagrams(e *Env) {
@@ -86,9 +86,14 @@ func outlivesRefusal(e *Env) {
 		}
 		refused.Add(1)
 	}
+	ask.close = func(err error) {
+		if answered.Load() == 0 {
+			e.Errorf("Close was given %v although somebody listens soon", err)
+		}
+	}
 	soon, never := e.vacantPort(), e.vacantPort()
 	e.dial(c, []string{soon}, ask)
-	e.until(func() bool { return sent.Load() >= 3 }, "three datagrams were sent to nobody")
+	e.until(func() bool { return sent.Load() >= 3 || e.failed() }, "three datagrams were sent to nobody")
 	p, err := net.ListenPacket("udp", soon)
 	if err != nil {
 		e.Fatalf("listen where nobody did: %v", err)
@@ -104,7 +109,7 @@ func outlivesRefusal(e *Env) {
 			p.WriteTo(b[:n], from)
 		}
 	})
-	e.until(func() bool { return answered.Load() >= 2 }, "a session that was refused at first has answers")
+	e.until(func() bool { return answered.Load() >= 2 || e.failed() }, "a session that was refused at first has answers")
 	e.dial(c, []string{never}, alone)
 	e.until(func() bool { return refused.Load() == 1 }, "a session that nobody answers is closed")
 }

@@ -12,14 +12,15 @@ import (
 )
 
 var endingCases = []Case{
-	{"HalfClose", "hands over every byte before End, and still sends the answer", halfCloses},
-	{"EndBehindOutput", "sends what was pending before what End returns", endsBehindOutput},
-	{"HangUp", "reads what has arrived although the peer is gone already", hangsUp},
-	{"Reset", "closes once, with an error, when the peer resets", resets},
-	{"ResetPending", "closes once, with an error, when the peer resets while output is pending", resetsPending},
-	{"SendsBeforeError", "sends the whole output of the call that returned an error, then the end of the stream", sendsBeforeError},
-	{"Linger", "drops what comes after an error, and closes within about a second", lingers},
-	{"Done", "reports Close(nil) after ErrDone, from whichever call", isDone},
+	{Name: "HalfClose", Rule: "hands over every byte before End, and still sends the answer", Run: halfCloses},
+	{Name: "EndBehindOutput", Rule: "sends what was pending before what End returns", Run: endsBehindOutput},
+	{Name: "HangUp", Rule: "reads what has arrived although the peer is gone already", Run: hangsUp},
+	{Name: "Reset", Rule: "closes once, with an error, when the peer resets", Run: resets},
+	{Name: "ResetPending", Rule: "closes once, with an error, when the peer resets while output is pending", Run: resetsPending},
+	{Name: "SendsBeforeError", Rule: "sends the whole output of the call that returned an error, then the end of the stream", Run: sendsBeforeError},
+	{Name: "Linger", Rule: "drops what comes after an error, and closes within about a second", Run: lingers, Waits: true},
+	{Name: "Done", Rule: "reports Close(nil) after ErrDone, from whichever call", Run: isDone},
+	{Name: "DoneBehindOutput", Rule: "sends everything that is pending at a dialled end that is done", Run: endsBehindBlockedWrite},
 }
 
 func halfCloses(e *Env) {
@@ -210,4 +211,26 @@ func isDone(e *Env) {
 		e.allClosed(int64(i + 1))
 	}
 	e.wantCauses(4, true)
+}
+
+// endsBehindBlockedWrite: the peer reads nothing until the session is long
+// done, so most of the output has yet to be sent then.
+func endsBehindBlockedWrite(e *Env) {
+	b := text(10, 4<<20)
+	done := make(chan struct{})
+	addr := e.accept(1, func(_ int, c *net.TCPConn) error {
+		select {
+		case <-done:
+			return expectEnd(c, b)
+		case <-e.ctx.Done():
+			return nil // the case has said why
+		}
+	})
+	c := e.config()
+	c.SendBuffer = 64 << 10
+	e.dial(c, []string{addr}, script{open: func(out []byte) ([]byte, error) { return append(out, b...), transport.ErrDone }})
+	e.pass(50)
+	close(done)
+	e.allClosed(1)
+	e.wantCauses(1, true)
 }

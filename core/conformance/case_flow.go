@@ -12,12 +12,12 @@ import (
 )
 
 var flowCases = []Case{
-	{"PausesReads", "reads nothing more while output is pending, unless Info.ReadsOn says why", pausesReads},
-	{"Bounded", "takes no more from a peer that does not read than buffers can hold", isBounded},
-	{"DialReadsOn", "reads on at a dialled end while its output is pending", dialReadsOn},
-	{"WindowCompletes", "completes a window of 16 messages of 1 MiB over buffers of 16 KiB", windowCompletes},
-	{"Fair", "serves a small exchange on the same thread as a connection that never pauses", isFair},
-	{"LargeInput", "reads a large message to its end although others had their turns", readsLargeInput},
+	{Name: "PausesReads", Rule: "reads nothing more while output is pending, unless Info.ReadsOn says why", Run: pausesReads},
+	{Name: "Bounded", Rule: "takes no more from a peer that does not read than buffers can hold", Run: isBounded, Waits: true},
+	{Name: "DialReadsOn", Rule: "reads on at a dialled end while its output is pending", Run: dialReadsOn},
+	{Name: "WindowCompletes", Rule: "completes a window of 16 messages of 1 MiB over buffers of 16 KiB", Run: windowCompletes},
+	{Name: "Fair", Rule: "serves a small exchange on the same thread as a connection that never pauses", Run: isFair},
+	{Name: "LargeInput", Rule: "reads a large message to its end although others had their turns", Run: readsLargeInput},
 }
 
 // pausesReads: the first byte is answered with more than the kernel takes, so
@@ -52,7 +52,7 @@ func pausesReads(e *Env) {
 // isBounded writes until nothing moves any more. What the session was given
 // then sits in socket buffers, but for one read.
 func isBounded(e *Env) {
-	const most, tooMuch, buffer = 64 << 20, 16 << 20, 64 << 10
+	const most, tooMuch, buffer = 32 << 20, 16 << 20, 64 << 10
 	var taken atomic.Int64
 	cfg := e.config()
 	cfg.SendBuffer, cfg.ReceiveBuffer, cfg.ReadBuffer = buffer, buffer, buffer
@@ -97,8 +97,8 @@ func dialReadsOn(e *Env) {
 		},
 	})
 	e.allClosed(1)
-	if err := same(got, theirs); len(got) != n || err != nil {
-		e.Errorf("the dialled end got %d of %d bytes: %v", len(got), n, err)
+	if err := same(got, theirs); err != nil {
+		e.Errorf("the dialled end: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"errors"
 	"net"
 	"runtime"
 	"sync/atomic"
@@ -10,17 +11,17 @@ import (
 )
 
 var groupCases = []Case{
-	{"Counts", "makes one session for each of 1,000 connections and counts those that live", counts},
-	{"DialOrder", "connects session i to address i modulo their number, remainders included", dialsInOrder},
-	{"DialRefused", "leaves nothing open when one connection of a Dial is refused", dialRefused},
-	{"ListenTaken", "reports an address that cannot be listened on", listenTaken},
-	{"ResetBeforeAccept", "goes on accepting after 1,000 connections that were reset at once", survivesResets},
-	{"CloseInTraffic", "closes in the middle of traffic, every session once", closesInTraffic},
-	{"CloseInLinger", "closes without waiting for those that linger", closesInLinger},
-	{"CloseListener", "accepts no more once its group is closed", closesListener},
-	{"Lacks", "refuses what its Info says it cannot do", refusesLacks},
-	{"GroupsApart", "keeps a group going when another one on the same threads is closed", groupsApart},
-	{"OneProcessor", "needs no more processors than it has threads", sparesProcessors},
+	{Name: "Counts", Rule: "makes one session for each of 1,000 connections and counts those that live", Run: counts},
+	{Name: "DialOrder", Rule: "connects session i to address i modulo their number, remainders included", Run: dialsInOrder},
+	{Name: "DialRefused", Rule: "leaves nothing open when one connection of a Dial is refused", Run: dialRefused},
+	{Name: "ListenTaken", Rule: "reports an address that cannot be listened on", Run: listenTaken},
+	{Name: "ResetBeforeAccept", Rule: "goes on accepting after 1,000 connections that were reset at once", Run: survivesResets},
+	{Name: "CloseInTraffic", Rule: "closes in the middle of traffic, every session once", Run: closesInTraffic},
+	{Name: "CloseInLinger", Rule: "closes without waiting for those that linger", Run: closesInLinger},
+	{Name: "CloseCause", Rule: "gives Close an error that wraps net.ErrClosed where its group's cut the conversation off", Run: tellsWhoClosed},
+	{Name: "CloseListener", Rule: "accepts no more once its group is closed", Run: closesListener},
+	{Name: "GroupsApart", Rule: "keeps a group going when another one on the same threads is closed", Run: groupsApart},
+	{Name: "OneProcessor", Rule: "needs no more processors than it has threads", Run: sparesProcessors},
 }
 
 func counts(e *Env) {
@@ -191,36 +192,36 @@ func closesInLinger(e *Env) {
 	}
 }
 
+// tellsWhoClosed: whoever counts broken connections leaves out those that it
+// closed itself.
+func tellsWhoClosed(e *Env) {
+	const conns = 4
+	g := e.serve(echo)
+	for i := range conns {
+		if err := exchange(e.peer(g.Addrs()[0]), text(uint64(i), 100)); err != nil {
+			e.Fatalf("%v", err)
+		}
+	}
+	g.Close()
+	addr := e.accept(conns, func(_ int, c *net.TCPConn) error { return expectEnd(c, nil) })
+	e.dial(e.config(), []string{addr}, make([]script, conns)...).Close()
+	if c, ok := e.datagrams(); ok {
+		e.listen(c, func() script { return echo }).Close()
+		e.dial(c, []string{e.vacantPort()}, script{}).Close()
+	}
+	for _, cause := range e.ledger.Causes() {
+		if !errors.Is(cause, net.ErrClosed) {
+			e.Errorf("Close was given %v where Group.Close had cut the conversation off", cause)
+		}
+	}
+}
+
 func closesListener(e *Env) {
 	g := e.serve(echo)
 	g.Close()
 	if c, err := net.DialTimeout("tcp", g.Addrs()[0], limit); err == nil {
 		c.Close()
 		e.Errorf("%s still accepts after its group was closed", g.Addrs()[0])
-	}
-}
-
-// refusesLacks: a runtime that takes what it cannot do measures something else.
-func refusesLacks(e *Env) {
-	for _, l := range e.Runtime.Info().Lacks {
-		c := e.config()
-		switch {
-		case l.Axis == "execution":
-			c.Execution = l.Value
-		case l.Axis == "io_model":
-			c.IOModel, c.Threads = l.Value, 2
-		case l.Axis == "protocol" && l.Value == "udp":
-			c.Network = l.Value
-		default:
-			continue // not the runtime's to refuse
-		}
-		if g, err := e.Runtime.Listen(c, func() transport.Session { return e.ledger.session(echo) }); err == nil {
-			e.opened(g)
-			e.Errorf("Listen took %s %s, which Info says it cannot do because %s", l.Axis, l.Value, l.Why)
-		}
-		if l.Why == "" {
-			e.Errorf("Info gives no reason why it cannot do %s %s", l.Axis, l.Value)
-		}
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 var socketCases = []Case{
-	{"NoDelay", "sets TCP_NODELAY on both ends", setsNoDelay},
-	{"Buffers", "asks for the socket buffers it was told to", asksForBuffers},
+	{Name: "NoDelay", Rule: "sets TCP_NODELAY on both ends", Run: setsNoDelay},
+	{Name: "Buffers", Rule: "asks for the socket buffers it was told to", Run: asksForBuffers},
 }
 
 // bothEnds opens one accepted and one dialled connection with c and looks up

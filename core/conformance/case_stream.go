@@ -9,12 +9,13 @@ import (
 )
 
 var streamCases = []Case{
-	{"Echo", "carries every byte both ways, in order, whatever the size", echoes},
-	{"EchoInPlace", "sends an answer from the buffer it arrived in before it reads into it again", echoesInPlace},
-	{"EchoDialled", "carries every byte between its own two ends", echoesDialled},
-	{"OpenSpeaks", "calls Open before anything has arrived and sends what it returns", openSpeaks},
-	{"EchoIPv6", "listens and dials over IPv6 where the machine has it", echoesIPv6},
-	{"Churn", "keeps connections apart while others come and go", churns},
+	{Name: "Echo", Rule: "carries every byte both ways, in order, whatever the size", Run: echoes},
+	{Name: "EchoInPlace", Rule: "sends an answer from the buffer it arrived in before it reads into it again", Run: echoesInPlace},
+	{Name: "EchoAlternating", Rule: "keeps its input whole while answers in place alternate with appended ones", Run: echoesAlternating},
+	{Name: "EchoDialled", Rule: "carries every byte between its own two ends", Run: echoesDialled},
+	{Name: "OpenSpeaks", Rule: "calls Open before anything has arrived and sends what it returns", Run: openSpeaks},
+	{Name: "EchoIPv6", Rule: "listens and dials over IPv6 where the machine has it", Run: echoesIPv6},
+	{Name: "Churn", Rule: "keeps connections apart while others come and go", Run: churns},
 }
 
 // sizes stand around the buffers that runtimes read into and kernels hand out.
@@ -58,6 +59,32 @@ func echoesInPlace(e *Env) {
 		e.send(c, b) // unread output piles up, so that a part stays pending
 		return expect(c, flip(append([]byte(nil), b...)))
 	})
+}
+
+// echoesAlternating: if the buffer that an answer in place lies in became the
+// next call's out, that answer would be written over its own input.
+func echoesAlternating(e *Env) {
+	calls := 0
+	prefix := []byte("answer ")
+	g := e.serve(script{data: func(in, out []byte) ([]byte, error) {
+		if calls++; calls%2 == 1 && len(out) == 0 {
+			return in, nil
+		}
+		return append(append(out, prefix...), in...), nil
+	}})
+	c := e.peer(g.Addrs()[0])
+	for i := range uint64(6) {
+		b := text(i, 50)
+		if _, err := c.Write(b); err != nil {
+			e.Fatalf("a peer could not write: %v", err)
+		}
+		if i%2 == 1 {
+			b = append(prefix[:len(prefix):len(prefix)], b...)
+		}
+		if err := expect(c, b); err != nil {
+			e.Fatalf("answer %d: %v", i, err)
+		}
+	}
 }
 
 // asker is the script of a dialled end that sends b and counts in got, byte by

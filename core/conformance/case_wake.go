@@ -10,13 +10,14 @@ import (
 )
 
 var wakeCases = []Case{
-	{"WakeAfterOpen", "calls Wake once after Open and sends what it returns", wakesAfterOpen},
-	{"WakeAsked", "calls Wake after Group.Wake, from many goroutines, and only then", wakesAsked},
-	{"WakeAtNext", "calls Wake when the clock has reached next, never early", wakesAtNext},
-	{"WakeBusy", "keeps to the same rules when it never sleeps", wakesBusy},
-	{"WakeReplaced", "forgets the time before when Wake returns another", replacesNext},
-	{"WakeDue", "lets others have their turns beside a session that is always due", staysFairWhenDue},
-	{"Serial", "makes the calls of a session one after the other, whoever causes them", isSerial},
+	{Name: "WakeAfterOpen", Rule: "calls Wake once after Open and sends what it returns", Run: wakesAfterOpen},
+	{Name: "WakeAsked", Rule: "calls Wake after Group.Wake, from many goroutines, and only then", Run: wakesAsked},
+	{Name: "WakeAtNext", Rule: "calls Wake when the clock has reached next, never early", Run: wakesAtNext},
+	{Name: "WakeBusy", Rule: "keeps to the same rules when it never sleeps", Run: wakesBusy},
+	{Name: "WakeReplaced", Rule: "forgets the time before when Wake returns another", Run: replacesNext, Waits: true},
+	{Name: "WakeDue", Rule: "lets others have their turns beside a session that is always due", Run: staysFairWhenDue},
+	{Name: "WakeOverdue", Rule: "hands input to a session that is always due", Run: readsWhenOverdue},
+	{Name: "Serial", Rule: "makes the calls of a session one after the other, whoever causes them", Run: isSerial},
 }
 
 func wakesAfterOpen(e *Env) {
@@ -206,16 +207,30 @@ func staysFairWhenDue(e *Env) {
 		}
 	}
 	d := e.dial(e.config(), g.Addrs(), scripts...)
-	e.pass(50)
+	e.pass(5) // few: each has to get past sessions that would take all there is
 	before := wakes.Load()
 	e.until(func() bool { return wakes.Load() > before }, "sessions that are always due are woken again")
 	d.Close()
 }
 
+// readsWhenOverdue: a runtime that makes the calls that are due first never
+// comes to read.
+func readsWhenOverdue(e *Env) {
+	overdue := func(out []byte) ([]byte, int64, error) { return out, 1, nil }
+	g := e.serve(script{data: echo.data, wake: overdue})
+	var got atomic.Int64
+	s := asker(text(1, 1000), &got)
+	s.wake = overdue
+	e.dial(e.config(), g.Addrs(), s)
+	e.allClosed(2)
+	e.wantCauses(2, true)
+}
+
 // isSerial has everything at once happen to a few sessions: data, times that
-// come, Group.Wake. The book of calls does the rest.
+// come, and from three goroutines Group.Wake without a pause. The book of calls
+// does the rest.
 func isSerial(e *Env) {
-	const conns, rounds = 4, 200
+	const conns, rounds, floods, burst = 4, 50, 3, 100
 	g := e.listen(e.config(), func() script {
 		// Each call yields half-way, so that one beside it would be seen.
 		return script{
@@ -229,13 +244,24 @@ func isSerial(e *Env) {
 			},
 		}
 	})
+	var over atomic.Bool
+	e.atEnd(func() { over.Store(true) })
+	for range floods {
+		e.beside(func() error {
+			for n := 1; !over.Load(); n++ {
+				if g.Wake(); n%burst == 0 {
+					runtime.Gosched() // or the scheduler takes 10 ms for every turn of the others
+				}
+			}
+			return nil
+		})
+	}
 	e.each(conns, func(i int) error {
 		c, err := e.peerTo(g.Addrs()[0])
 		if err != nil {
 			return err
 		}
 		for k := range rounds {
-			g.Wake() // all sessions, from the goroutine of each peer
 			if err := exchange(c, text(uint64(k), 500)); err != nil {
 				return err
 			}

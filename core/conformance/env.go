@@ -40,20 +40,12 @@ type Env struct {
 	waits  []func() // for the goroutines beside it
 }
 
-// newEnv prepares a case. When it ends, everything it opened is closed, and
-// the sessions, goroutines and descriptors are counted: no case may leave any.
+// newEnv prepares a case.
 func newEnv(t T, v Variant, r transport.Runtime) *Env {
 	t.Helper()
 	now := time.Now()
 	e := &Env{T: t, Runtime: r, Variant: v, ctx: t.Context(), deadline: now.Add(limit), start: now}
 	e.settleProcess()
-	// Goroutines that have done their work are counted until they are gone.
-	goroutines := int(e.still(5*time.Millisecond, func() int64 { return int64(runtime.NumGoroutine()) }))
-	descriptors := openDescriptors()
-	t.Cleanup(func() {
-		e.finish()
-		e.audit(goroutines, descriptors)
-	})
 	return e
 }
 
@@ -95,22 +87,34 @@ func (e *Env) finish() {
 	}
 }
 
-// audit counts what the case has left behind.
-func (e *Env) audit(goroutines, descriptors int) {
+// audit looks at what was done to the sessions of the case.
+func (e *Env) audit() {
 	e.Helper()
-	e.deadline = time.Now().Add(leaveLimit)
-	e.ctx = context.Background() // the case's own ended with it
 	if made, closed := e.ledger.made.Load(), e.ledger.closed.Load(); made != closed {
 		e.Errorf("%d sessions were handed over and %d got their Close", made, closed)
 	}
 	for _, f := range e.ledger.Faults() {
 		e.Errorf("%s", f)
 	}
-	if !e.holds(func() bool { return runtime.NumGoroutine() <= goroutines }) {
-		e.Errorf("%d goroutines are left, %d were there before:\n%s", runtime.NumGoroutine(), goroutines, stacks())
-	}
-	if !e.holds(func() bool { return openDescriptors() <= descriptors }) {
-		e.Errorf("%d descriptors are left open, %d were before", openDescriptors(), descriptors)
+}
+
+// census counts the goroutines and descriptors of the process. The function it
+// returns counts them again: there may be no more.
+func (e *Env) census() (compare func()) {
+	e.Helper()
+	// Goroutines that have done their work are counted until they are gone.
+	goroutines := int(e.still(5*time.Millisecond, func() int64 { return int64(runtime.NumGoroutine()) }))
+	descriptors := openDescriptors()
+	return func() {
+		e.Helper()
+		e.deadline = time.Now().Add(leaveLimit)
+		e.ctx = context.Background() // the case's own ended with it
+		if !e.holds(func() bool { return runtime.NumGoroutine() <= goroutines }) {
+			e.Errorf("%d goroutines are left, %d were there before:\n%s", runtime.NumGoroutine(), goroutines, stacks())
+		}
+		if !e.holds(func() bool { return openDescriptors() <= descriptors }) {
+			e.Errorf("%d descriptors are left open, %d were before", openDescriptors(), descriptors)
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ const (
 
 var (
 	errReset  = errors.New("connection reset by peer")
-	errClosed = errors.New("group closed")
+	errClosed = fmt.Errorf("group closed: %w", net.ErrClosed)
 	errNobody = errors.New("connection refused")
 )
 

@@ -93,15 +93,18 @@ func expectEnd(c io.Reader, want []byte) error {
 	if err != nil {
 		return fmt.Errorf("a peer got %d of %d bytes and then no clean end: %w", len(got), len(want), err)
 	}
-	if len(got) != len(want) {
-		return fmt.Errorf("a peer got %d bytes before the end, want %d", len(got), len(want))
+	if err := same(got, want); err != nil {
+		return fmt.Errorf("a peer got to the end: %w", err)
 	}
-	return same(got, want)
+	return nil
 }
 
 func same(got, want []byte) error {
 	if bytes.Equal(got, want) {
 		return nil
+	}
+	if len(got) != len(want) {
+		return fmt.Errorf("got %d bytes, want %d", len(got), len(want))
 	}
 	for i := range want {
 		if got[i] != want[i] {

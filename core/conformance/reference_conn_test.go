@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -31,6 +32,8 @@ type referenceConn struct {
 	refused time.Time // when the first refusal came since the last datagram
 	timer   *time.Timer
 	next    int64
+	asked   atomic.Bool // a Wake that was asked for has yet to come
+	lent    []byte      // the next call's output buffer
 }
 
 func (c *referenceConn) conn() net.Conn {
@@ -98,7 +101,7 @@ func (c *referenceConn) returned(out []byte, err error) {
 
 func (c *referenceConn) transmit(out []byte) {
 	size := c.group.config.DatagramBytes
-	if size == 0 || c.faults.joins {
+	if size <= 0 || c.faults.joins {
 		size = max(1, len(out))
 	}
 	for len(out) > 0 {
@@ -118,7 +121,7 @@ func (c *referenceConn) transmit(out []byte) {
 
 func (c *referenceConn) abandon() {
 	c.mu.Lock()
-	if !c.over {
+	if !c.over && !c.faults.hidesClosing {
 		c.cause = net.ErrClosed
 	}
 	c.over, c.broken = true, true
@@ -140,6 +143,9 @@ func (c *referenceConn) write() {
 		}
 		b := c.pending
 		c.pending, c.writing = nil, true
+		if c.faults.hurries && c.group.dialled && c.over {
+			c.stream.SetWriteDeadline(time.Now().Add(time.Millisecond))
+		}
 		c.mu.Unlock()
 		_, err := c.stream.Write(b)
 		c.mu.Lock()
@@ -170,16 +176,23 @@ func (c *referenceConn) fail(err error) {
 
 func (c *referenceConn) read() {
 	size := c.group.config.ReadBuffer
-	if size == 0 || c.socket != nil && !c.faults.cutsShort {
+	if size <= 0 || c.socket != nil && !c.faults.cutsShort {
 		size = 64 << 10
 	}
 	buf := make([]byte, size)
 	for {
 		n, from, err := c.receive(buf)
 		c.mu.Lock()
+		for c.faults.wakesFirst && c.next != 0 && c.next <= c.group.now() && !c.over {
+			c.changed.Wait()
+		}
 		if n > 0 && !c.over && !(c.faults.losesTail && n < len(buf) && n%11 == 0) {
 			c.from, c.refused = from, time.Time{}
-			c.returned(c.session.Data(buf[:n], nil))
+			out, err := c.session.Data(buf[:n], c.lent)
+			c.returned(out, err)
+			if c.faults.lendsInput {
+				c.lent = out[:0]
+			}
 			if c.faults.wakesOnData {
 				c.mu.Unlock()
 				c.wake()
@@ -242,7 +255,12 @@ func (c *referenceConn) ended(err error) {
 }
 
 func (c *referenceConn) wakeSoon() {
-	go c.wake()
+	if c.asked.CompareAndSwap(false, true) {
+		go func() {
+			c.asked.Store(false)
+			c.wake()
+		}()
+	}
 }
 
 // wake calls a Waker and sets the time for the next call.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -37,6 +38,14 @@ type faults struct {
 	delays       bool // leaves Nagle's algorithm on
 	leaks        bool // a goroutine stays
 	takesAll     bool // does not refuse what it lacks
+	takesUnknown bool // does not refuse what the contract has no word for
+	takesBusy    bool // dials as if it could do without sleeping
+	namesNothing bool // refuses without saying what
+	forgetsClose bool // sessions of a Dial that fails are left without their Close
+	hidesClosing bool // Close is not told that the group's cut the conversation off
+	lendsInput   bool // the buffer an answer lies in becomes the next output buffer
+	hurries      bool // a dialled end that is done sends what is taken at once
+	wakesFirst   bool // reads nothing while a Wake is due
 	keepsDialled bool // a refused Dial leaves the others open
 	joins        bool // sends one call's output as one datagram
 	cutsShort    bool // reads datagrams into a buffer they may not fit
@@ -51,15 +60,27 @@ func (r *reference) Info() transport.Info {
 		Lacks: []transport.Lack{
 			{Axis: "execution", Value: "goroutine", Why: "one way is enough to try the suite on"},
 			{Axis: "io_model", Value: "sharded", Why: "package net has one poller"},
+			{Axis: "load_wait", Value: "busy", Why: "package net sleeps while there is no input"},
 		},
 	}
 }
 
+// check refuses with an error that names all there is, so the right one too.
 func (r *reference) check(c transport.Config) error {
-	if !r.faults.takesAll && (c.Execution == "goroutine" || c.IOModel == "sharded" && c.Threads > 1) {
-		return fmt.Errorf("no %s × %s here", c.Execution, c.IOModel)
+	lacking := c.Execution == "goroutine" || c.IOModel == "sharded" && c.Threads > 1
+	unknown := !slices.Contains([]string{"", "tcp", "udp"}, c.Network) ||
+		!slices.Contains([]string{"", "callback", "goroutine"}, c.Execution) ||
+		!slices.Contains([]string{"", "shared", "sharded"}, c.IOModel) ||
+		min(c.Threads, c.SendBuffer, c.ReceiveBuffer, c.ReadBuffer, c.DatagramBytes) < 0
+	switch {
+	case lacking && r.faults.takesAll, unknown && r.faults.takesUnknown, !lacking && !unknown:
+		return nil
+	case r.faults.namesNothing:
+		return errors.New("not here")
+	default:
+		c.Clock = nil
+		return fmt.Errorf("not here: %+v", c)
 	}
-	return nil
 }
 
 // referenceGroup is one Listen or Dial.
@@ -120,7 +141,12 @@ func (r *reference) Listen(c transport.Config, session func() transport.Session)
 }
 
 func (r *reference) Dial(c transport.Config, addrs []string, s []transport.Session) (transport.Group, error) {
-	if err := r.check(c); err != nil {
+	err := r.check(c)
+	if c.Busy && !r.faults.takesBusy {
+		err = errors.New("this runtime sleeps while there is no input")
+	}
+	if err != nil {
+		r.refuse(s, err)
 		return nil, err
 	}
 	g := r.group(c, true)
@@ -132,9 +158,7 @@ func (r *reference) Dial(c transport.Config, addrs []string, s []transport.Sessi
 		}
 		c, err := d.Dial(network, addrs[i%len(addrs)])
 		if err != nil {
-			for _, rest := range s[i:] {
-				rest.Close(err)
-			}
+			r.refuse(s[i:], err)
 			if !r.faults.keepsDialled {
 				g.Close()
 			}
@@ -147,6 +171,15 @@ func (r *reference) Dial(c transport.Config, addrs []string, s []transport.Sessi
 		g.add(conn)
 	}
 	return g, nil
+}
+
+// refuse gives sessions that never opened their Close.
+func (r *reference) refuse(s []transport.Session, err error) {
+	for _, session := range s {
+		if !r.faults.forgetsClose {
+			session.Close(err)
+		}
+	}
 }
 
 // control asks for the buffers before the kernel settles the window.

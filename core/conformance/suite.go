@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,9 @@ type Case struct {
 	Name string
 	Rule string // as a sentence without its subject: "reads nothing more while …"
 	Run  func(*Env)
+	// Waits: the case spends its time waiting, so TestRuntime runs it beside
+	// others that do, and counts what they leave behind after the last of them.
+	Waits bool
 }
 
 // Cases are the rules every runtime is held to, in the order they are tried:
@@ -40,7 +44,8 @@ type Case struct {
 func Cases() []Case {
 	var all []Case
 	for _, chapter := range [][]Case{
-		streamCases, endingCases, flowCases, wakeCases, groupCases, socketCases, datagramCases, datagramWholeCases, datagramEndingCases,
+		streamCases, endingCases, flowCases, wakeCases, groupCases, refusalCases, socketCases,
+		datagramCases, datagramWholeCases, datagramEndingCases,
 	} {
 		all = append(all, chapter...)
 	}
@@ -77,6 +82,17 @@ func Variants(info transport.Info) []Variant {
 	return out
 }
 
+// executions are the first variant of each execution.
+func executions(variants []Variant) []Variant {
+	var out []Variant
+	for _, v := range variants {
+		if !slices.ContainsFunc(out, func(o Variant) bool { return o.Execution == v.Execution }) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // lacks reports whether info says that the runtime cannot do value of axis.
 func lacks(info transport.Info, axis, value string) bool {
 	for _, l := range info.Lacks {
@@ -88,17 +104,31 @@ func lacks(info transport.Info, axis, value string) bool {
 }
 
 // TestRuntime holds a runtime to the contract of package transport: every case
-// in every variant, each on a runtime of its own from open.
+// in every variant, each on a runtime of its own from open. With -short it tries
+// one variant of each execution.
 func TestRuntime(t *testing.T, open func(t *testing.T) transport.Runtime) {
 	variants := Variants(open(t).Info())
 	if len(variants) == 0 {
 		t.Fatal("the runtime's Info leaves no execution and IO model to run")
 	}
+	if testing.Short() {
+		variants = executions(variants)
+	}
 	for _, v := range variants {
-		t.Run(v.String(), func(t *testing.T) {
-			for _, c := range Cases() {
-				t.Run(c.Name, func(t *testing.T) { c.try(t, v, open(t)) })
+		t.Run(v.String(), func(t *testing.T) { testVariant(t, v, open) })
+	}
+}
+
+// testVariant tries the cases one by one. Those that wait come after all others,
+// which count what the process has open.
+func testVariant(t *testing.T, v Variant, open func(t *testing.T) transport.Runtime) {
+	t.Cleanup(newEnv(t, v, open(t)).census())
+	for _, c := range Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			if c.Waits {
+				t.Parallel()
 			}
+			c.try(t, v, open(t), !c.Waits)
 		})
 	}
 }
@@ -108,7 +138,7 @@ func TestRuntime(t *testing.T, open func(t *testing.T) transport.Runtime) {
 func (c Case) Check(ctx context.Context, v Variant, r transport.Runtime) error {
 	ctx, cancel := context.WithCancel(ctx)
 	rec := &recorder{ctx: ctx}
-	rec.run(func() { c.try(rec, v, r) })
+	rec.run(func() { c.try(rec, v, r, true) })
 	cancel()
 	rec.cleanup()
 	if err := errors.Join(rec.faults...); err != nil {
@@ -117,11 +147,19 @@ func (c Case) Check(ctx context.Context, v Variant, r transport.Runtime) error {
 	return nil
 }
 
-// try runs the case in an Env of its own, with the rule printed beside a failure.
-func (c Case) try(t T, v Variant, r transport.Runtime) {
+// try runs the case in an Env of its own and looks at what it leaves behind:
+// in the whole process, if it is alone there. The rule stands beside a failure.
+func (c Case) try(t T, v Variant, r transport.Runtime, alone bool) {
 	t.Helper()
 	e := newEnv(t, v, r)
+	compare := func() {}
+	if alone {
+		compare = e.census()
+	}
 	t.Cleanup(func() {
+		e.finish()
+		e.audit()
+		compare()
 		if e.failed() {
 			t.Logf("the rule: a runtime %s", c.Rule)
 		}

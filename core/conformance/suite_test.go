@@ -35,9 +35,17 @@ func TestFaultsAreFound(t *testing.T) {
 		{"Echo", faults{closesTwice: true}},
 		{"HangUp", faults{losesTail: true}},
 		{"EchoInPlace", faults{reusesBuffer: true}},
+		{"EchoAlternating", faults{lendsInput: true}},
+		{"DoneBehindOutput", faults{hurries: true}},
+		{"WakeOverdue", faults{wakesFirst: true}},
+		{"CloseCause", faults{hidesClosing: true}},
 		{"NoDelay", faults{delays: true}},
 		{"Echo", faults{leaks: true}},
 		{"Lacks", faults{takesAll: true}},
+		{"Lacks", faults{namesNothing: true}},
+		{"Lacks", faults{forgetsClose: true}},
+		{"Unknown", faults{takesUnknown: true}},
+		{"BusyLacking", faults{takesBusy: true}},
 		{"DialRefused", faults{keepsDialled: true}},
 		{"DatagramCut", faults{joins: true}},
 	} {
@@ -61,11 +69,16 @@ func found(t *testing.T, by string, r *reference) bool {
 	if i < 0 {
 		t.Fatalf("there is no case %s", by)
 	}
+	patience := time.Second // of a case that a fault makes hang
+	if cases[i].Waits {
+		patience = 3 * time.Second
+	}
 	for range 10 {
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		err := cases[i].Check(ctx, conformance.Variants(r.Info())[0], r)
 		cancel()
 		if err != nil {
+			t.Log(err) // with -v one sees that it was found for the right reason
 			return true
 		}
 	}

@@ -43,7 +43,8 @@ type Session interface {
 	// runtime goes on as after ErrDone.
 	End(out []byte) ([]byte, error)
 	// Close is called exactly once, last, whatever happened before; nil: the
-	// conversation ended well. A session that never opened gets it too.
+	// conversation ended well. One that Group.Close cuts off is given an error
+	// that wraps net.ErrClosed. A session that never opened gets its Close too.
 	Close(err error)
 }
 
@@ -51,6 +52,10 @@ type Session interface {
 // after Open, after Group.Wake, and once Config.Clock has reached next, never
 // early. It returns the next time it wants to be called (0: only when asked),
 // which replaces the one before. out and errors are as in Session.
+//
+// A session inside another one, which puts TLS or an upgrade in front, has its
+// Wake after Open within a Data call. Data cannot pass next on, so that one is
+// lost: who relies on a time calls Group.Wake once the sessions are open.
 type Waker interface {
 	Wake(out []byte) (o []byte, next int64, err error)
 }
@@ -60,13 +65,17 @@ type Waker interface {
 // Config decides IOModel and Threads.
 type Runtime interface {
 	Info() Info
+	// Listen and Dial refuse what Info.Lacks lists, and whatever Config has no
+	// word for, with an error that names it.
+	//
 	// Listen accepts connections at c.Address (port 0 allowed), making one
 	// session for each; with datagrams, one session for each socket. While a
 	// connection's output is pending its input is not read, unless Info.ReadsOn
 	// says why the runtime cannot.
 	Listen(c Config, session func() Session) (Group, error)
 	// Dial connects session i to addrs[i mod len(addrs)], in order, and returns
-	// once every one is connected, or with the first error and none left open.
+	// once every one is connected, or with the first error, none left open and
+	// Close called on every session.
 	// A dialled end always reads on, whatever output is pending.
 	Dial(c Config, addrs []string, s []Session) (Group, error)
 }
@@ -102,7 +111,7 @@ type Buffered interface {
 }
 
 // Config is what a runtime is told. The zero value of each field is usable:
-// it stands for the runtime's own default.
+// it stands for the runtime's own default. No number may be negative.
 type Config struct {
 	Network   string // "tcp" (default) or "udp"
 	Address   string // Listen: host:port, port 0 for any; default 127.0.0.1:0
@@ -115,7 +124,7 @@ type Config struct {
 	ReadBuffer    int // bytes read from a socket at once
 
 	DatagramBytes int          // udp: one call's output is cut into datagrams of this size
-	Busy          bool         // never sleep while a Waker has a next
+	Busy          bool         // never sleep while a Waker has a next; Dial refuses it where load_wait busy is lacking
 	Clock         func() int64 // monotonic nanoseconds; from any goroutine; default: since start
 }
 

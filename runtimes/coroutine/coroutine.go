@@ -80,14 +80,14 @@ func maker(c transport.Config) sockets.Maker {
 	}
 }
 
-// prepare fills in what c leaves open, and refuses what this runtime lacks.
+// prepare fills in what c leaves open, and refuses what this runtime cannot do.
 func prepare(c transport.Config) (transport.Config, error) {
-	c = sockets.Defaults(c)
-	if c.Network != "tcp" && c.Network != "udp" {
-		return c, fmt.Errorf("network %s: coroutine carries tcp and udp", c.Network)
+	c, err := sockets.Prepare(c)
+	if err != nil {
+		return c, err
 	}
-	if c.Execution != "" && c.Execution != "goroutine" {
-		return c, fmt.Errorf("execution %s: coroutine has goroutine only; stdnet runs callbacks over package net", c.Execution)
+	if c.Execution == "callback" {
+		return c, errors.New("execution callback: coroutine has goroutine only; stdnet runs callbacks over package net")
 	}
 	if c.IOModel == "sharded" && c.Threads > 1 {
 		return c, fmt.Errorf("io model sharded × %d: package net has one runtime poller for the whole process; use shared", c.Threads)

@@ -22,6 +22,7 @@ func TestConformance(t *testing.T) {
 	}
 	for _, model := range []string{"shared", "sharded"} {
 		t.Run(model, func(t *testing.T) {
+			t.Parallel()
 			args := []string{"-test.run=^TestConformance$/-" + model + "-"}
 			for _, flag := range os.Args[1:] { // coverage and time limits hold for the child too
 				if !strings.HasPrefix(flag, "-test.run=") {

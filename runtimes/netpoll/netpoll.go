@@ -7,6 +7,7 @@
 package netpoll
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -92,17 +93,14 @@ func maker(c transport.Config) sockets.Maker {
 // up the pollers. ReadBuffer stays unused: the library sizes its reads itself,
 // from 8 KiB to 8 MiB, by doubling whenever one came back full.
 func prepare(c transport.Config) (transport.Config, error) {
-	c = sockets.Defaults(c)
-	if c.Network != "tcp" {
-		return c, fmt.Errorf("network %s: netpoll carries tcp only", c.Network)
+	c, err := sockets.Prepare(c)
+	if err != nil {
+		return c, err
 	}
-	switch c.Execution {
-	case "":
-		c.Execution = "callback"
-	case "callback", "goroutine":
-	default:
-		return c, fmt.Errorf("execution %s: netpoll has callback and goroutine", c.Execution)
+	if c.Network == "udp" {
+		return c, errors.New("network udp: netpoll carries tcp only")
 	}
+	c.Execution = cmp.Or(c.Execution, "callback")
 	pollers := 1
 	if c.IOModel == "sharded" {
 		pollers = max(c.Threads, 1)

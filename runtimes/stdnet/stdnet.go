@@ -81,14 +81,14 @@ func maker(c transport.Config) sockets.Maker {
 	}
 }
 
-// prepare fills in what c leaves open, and refuses what this runtime lacks.
+// prepare fills in what c leaves open, and refuses what this runtime cannot do.
 func prepare(c transport.Config) (transport.Config, error) {
-	c = sockets.Defaults(c)
-	if c.Network != "tcp" && c.Network != "udp" {
-		return c, fmt.Errorf("network %s: stdnet carries tcp and udp", c.Network)
+	c, err := sockets.Prepare(c)
+	if err != nil {
+		return c, err
 	}
-	if c.Execution != "" && c.Execution != "callback" {
-		return c, fmt.Errorf("execution %s: stdnet has callback only; coroutine is package net with a goroutine per connection", c.Execution)
+	if c.Execution == "goroutine" {
+		return c, errors.New("execution goroutine: stdnet has callback only; coroutine is package net with a goroutine per connection")
 	}
 	if c.IOModel == "sharded" && c.Threads > 1 {
 		return c, fmt.Errorf("io model sharded × %d: package net has one runtime poller for the whole process; use shared", c.Threads)
