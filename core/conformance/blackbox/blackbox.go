@@ -45,7 +45,7 @@ func combinationRules() []Rule {
 	return slices.Concat(messageRules, connectionRules, flowRules, processRules, loadRules)
 }
 
-// Config says how much is tried. The zero value stands for everything.
+// Config says how much is tried: everything, but for what it leaves out.
 type Config struct {
 	Protocols []protocol.Protocol // that this build can talk
 	Only      []string            // names of protocols to try; nil: all that the plugin claims
@@ -57,7 +57,7 @@ type Config struct {
 
 // Validate finds names of rules and protocols that there are not.
 func (c Config) Validate() error {
-	names := make([]string, 0)
+	var names []string
 	for _, r := range Rules() {
 		names = append(names, r.Name)
 	}
@@ -144,6 +144,11 @@ func (v *verification) notes() []string {
 	for _, name := range v.plugin.Protocols {
 		if !slices.ContainsFunc(v.cfg.Protocols, func(p protocol.Protocol) bool { return p.Name == name }) {
 			notes = append(notes, fmt.Sprintf("it carries %s, which this build cannot talk: not tried", name))
+		}
+	}
+	for _, name := range v.cfg.Only {
+		if !slices.ContainsFunc(v.protocols(), func(p protocol.Protocol) bool { return p.Name == name }) {
+			notes = append(notes, fmt.Sprintf("it does not carry %s: nothing of that was tried", name))
 		}
 	}
 	if why := v.plugin.Info.ReadsOn; why != "" {

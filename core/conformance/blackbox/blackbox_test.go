@@ -178,6 +178,13 @@ func TestProtocolOfAnotherBuildIsANote(t *testing.T) {
 	}
 }
 
+func TestProtocolNotCarriedIsANote(t *testing.T) {
+	report := verify(t, "lacks-udp", blackbox.Config{Rules: []string{"Serves"}, Only: []string{"udp"}})
+	if len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "does not carry udp") {
+		t.Errorf("notes %q do not say that udp was not tried", report.Notes)
+	}
+}
+
 func TestValidate(t *testing.T) {
 	for _, cfg := range []blackbox.Config{
 		{Rules: []string{"Nonsense"}},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -208,21 +209,22 @@ func (e *env) finish() {
 	}
 }
 
-// explain adds how the process ended to an error, if it did: a peer sees no
-// more than that its connection broke.
+// explain puts an error into one line, and adds how the process ended if it
+// did: a peer sees no more than that its connection broke.
 func (e *env) explain(err error) string {
 	const reaping = 200 * time.Millisecond
+	text := strings.ReplaceAll(err.Error(), "\n", "; ") // of joined errors
 	if e.process != nil && !errors.Is(err, control.ErrPluginGone) {
 		select {
 		case <-e.process.Done():
-			return fmt.Sprintf("%v (%v)", err, e.process.Err())
+			return fmt.Sprintf("%s (%v)", text, e.process.Err())
 		case <-time.After(reaping):
 		}
 	}
 	if e.ctx.Err() != nil {
-		return fmt.Sprintf("%v (not done within %v)", err, limit)
+		return fmt.Sprintf("%s (not done within %v)", text, limit)
 	}
-	return err.Error()
+	return text
 }
 
 // unseen makes of an operating system that does not show a fact a reason to

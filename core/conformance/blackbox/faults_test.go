@@ -38,6 +38,9 @@ type fault struct {
 // name tells it which one to be.
 var faults = map[string]fault{
 	"good": {},
+	"lacks-udp": {info: func(i *transport.Info) {
+		i.Lacks = append(i.Lacks, transport.Lack{Axis: "protocol", Value: "udp", Why: "it has none"})
+	}},
 
 	"drops":         {caughtBy: "Once", says: "answer", data: oneMessageIn(1000, func([]byte) []byte { return nil })},
 	"answers-twice": {caughtBy: "Once", says: "came where that to", data: oneMessageIn(1000, func(msg []byte) []byte { return slices.Concat(msg, msg) })},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/netmatrix/netmatrix/core/control"
@@ -22,7 +23,11 @@ type peer struct {
 	id     uint32
 	socket net.Conn // of the operating system
 	conn   net.Conn // what the codec's bytes go through: socket, or TLS over it
-	codec  protocol.Codec
+
+	// A peer sends on one goroutine and receives on another: turn makes the
+	// codec's calls serial.
+	turn  sync.Mutex
+	codec protocol.Codec
 
 	in  []byte // arrived and not taken yet
 	buf []byte // to read into
@@ -110,11 +115,17 @@ func (p *peer) read(within time.Duration) error {
 	return err
 }
 
+func (p *peer) next() (msg []byte, used int, out []byte, err error) {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	return p.codec.Next(p.in, nil)
+}
+
 // receive returns the next message, which is valid until the next call.
 func (p *peer) receive(within time.Duration) ([]byte, error) {
 	for {
 		for len(p.in) > 0 {
-			msg, used, out, err := p.codec.Next(p.in, nil)
+			msg, used, out, err := p.next()
 			if used == 0 && err == nil {
 				break
 			}
@@ -141,6 +152,8 @@ func (p *peer) receive(within time.Duration) ([]byte, error) {
 func (p *peer) frame(out []byte, seq uint32) []byte {
 	var head [message.HeaderBytes]byte
 	message.Header{Client: p.id, Seq: seq}.Put(head[:])
+	p.turn.Lock()
+	defer p.turn.Unlock()
 	return p.codec.Append(out, head[:], p.env.bodies.Body(p.id, seq))
 }
 
