@@ -151,7 +151,7 @@ func (t *table) load(ctx context.Context, p protocol.Protocol, wait, port string
 			LoadWait: wait, AddressFamily: cell.IPv4,
 		},
 		Targets: []control.Target{{Name: "pingpong", Addrs: []string{"127.0.0.1:" + port}}},
-		Busy:    wait == cell.Busy, LossAfter: int64(time.Second), DrainFor: int64(time.Second),
+		Busy:    wait == cell.Busy, DrainFor: int64(10 * time.Second),
 	})
 	if err != nil {
 		return 0, fmt.Errorf("prepare the load: %w", err)
@@ -177,7 +177,7 @@ func median(res control.Result) (float64, error) {
 		return 0, err
 	}
 	if h.Count() == 0 {
-		return 0, errors.New("no round trip began within the time measured")
+		return 0, errors.New("no round trip within the time measured: the CPUs must be free of other work")
 	}
 	return float64(h.Percentile(50)) / 1e3, nil
 }

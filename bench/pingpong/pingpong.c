@@ -115,7 +115,7 @@ static void measure(int fd, ssize_t bytes, int64_t warmup, int64_t length) {
     sent = at;
   }
   if (count == 0) {
-    fprintf(stderr, "no round trip began within the time measured\n");
+    fprintf(stderr, "no round trip within the time measured: the CPUs must be free of other work\n");
     exit(1);
   }
   qsort(rtts, count, sizeof *rtts, ascending);
