@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -21,17 +20,12 @@ import (
 	"github.com/netmatrix/netmatrix/core/transport"
 )
 
-// benchFlags are the axes as flags; strings where a size or a duration may be
-// spelt with a unit.
+// benchFlags say what to measure, and of whom.
 type benchFlags struct {
-	file, payload, check   string
-	gaps                   string // of cell.Rate
-	runtimes               []string
-	cell                   cell.Cell
-	execution              string
-	warmup, measure        time.Duration
-	seed                   uint64
-	sendBuffer, recvBuffer string
+	cellFlags
+	file, check string
+	gaps        string // of cell.Rate
+	runtimes    []string
 }
 
 func newBench() *cobra.Command {
@@ -54,40 +48,19 @@ switches between them; colocated, one is measured after another.`,
 	fl := c.Flags()
 	fl.StringVarP(&f.file, "file", "f", "matrix.yaml", "the matrix `file` that names the plugins")
 	fl.StringSliceVar(&f.runtimes, "runtime", nil, "`runtime` or runtime/execution, repeatable or separated by commas, or all")
-	fl.StringVar(&f.execution, "execution", "", "callback or goroutine, for runtimes given without; default: what the runtime has, callback first")
-	fl.StringVar(&f.cell.Protocol, "protocol", "tcp", "tcp, udp, websocket, tcps, wss, http or https")
-	fl.StringVar(&f.payload, "payload", "1024", "`bytes` of a message; 16KiB and 1MiB are understood")
-	fl.IntVar(&f.cell.Clients, "clients", 16, "connections")
-	fl.IntVar(&f.cell.Window, "window", 16, "most messages in flight on one connection")
-	fl.StringVar(&f.cell.IOModel, "io-model", cell.Shared, "shared or sharded")
-	fl.IntVar(&f.cell.Threads, "threads", 1, "IO threads of the server")
-	fl.Int64Var(&f.cell.Work, "work", 0, "`operations` the server does for each echo")
-	fl.Float64Var(&f.cell.Rate, "rate", 0, "round trips a `second` to offer over all clients, an open loop; 0: as fast as answers come")
+	f.add(c)
 	fl.StringVar(&f.gaps, "gaps", "", "between the messages of --rate: fixed (default) or exponential, drawn from the seed")
-	fl.StringVar(&f.cell.Pattern, "pattern", cell.Stream, "stream or batch")
-	fl.StringVar(&f.cell.Placement, "placement", cell.Split, "split or colocated")
-	fl.StringVar(&f.cell.LoadWait, "load-wait", cell.Busy, "whether the load polls (busy) or sleeps (sleep)")
-	fl.StringVar(&f.cell.AddressFamily, "address-family", cell.IPv4, "ipv4 or ipv6")
-	fl.DurationVar(&f.warmup, "warmup", 250*time.Millisecond, "warm-up for each contender")
-	fl.DurationVar(&f.measure, "measure", time.Second, "counted time for each contender")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of message bodies and order; 0: a new one")
-	fl.StringVar(&f.sendBuffer, "send-buffer", "0", "socket send buffer to ask for, `bytes`; 0: the kernel's own")
-	fl.StringVar(&f.recvBuffer, "receive-buffer", "0", "socket receive buffer to ask for, `bytes`; 0: the kernel's own")
 	fl.StringVar(&f.check, "check", "sample", "bodies to check while measuring: sample (1 in 64) or all")
 	_ = c.MarkFlagRequired("runtime")
-	completeAxes(c)
+	f.complete(c)
 	return c
 }
 
-// completeAxes completes the flags whose values the axes list.
-func completeAxes(c *cobra.Command) {
-	for _, axis := range []string{"execution", "protocol", "io_model", "pattern", "placement", "load_wait", "address_family"} {
-		_ = c.RegisterFlagCompletionFunc(strings.ReplaceAll(axis, "_", "-"), cobra.FixedCompletions(cell.Values(axis), cobra.ShellCompDirectiveNoFileComp))
-	}
+// complete completes the flags that bench has by itself.
+func (f *benchFlags) complete(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("gaps", cobra.FixedCompletions([]string{control.GapsFixed, control.GapsExponential}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("runtime", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		file, _ := c.Flags().GetString("file")
-		m, err := matrix.Load(file)
+		m, err := matrix.Load(f.file)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -159,19 +132,11 @@ func measure(ctx context.Context, d *driver.Driver, t driver.Trial, out, talk io
 
 // trial is the trial without its contenders, checked as far as it goes.
 func (f *benchFlags) trial() (driver.Trial, error) {
-	t := driver.Trial{
-		RunID: "bench", Group: "bench", Order: 1, Round: 1,
-		Warmup: f.warmup, Measure: f.measure, Gaps: f.gaps, Seed: f.seed,
+	t, err := f.cellFlags.trial()
+	if err != nil {
+		return t, err
 	}
-	var err error
-	for _, size := range []struct {
-		flag, text string
-		into       *int
-	}{{"payload", f.payload, &f.cell.Payload}, {"send-buffer", f.sendBuffer, &t.SendBuffer}, {"receive-buffer", f.recvBuffer, &t.RecvBuffer}} {
-		if *size.into, err = matrix.ParseBytes(size.text); err != nil {
-			return t, usagef("--%s: %v", size.flag, err)
-		}
-	}
+	t.RunID, t.Group, t.Gaps = "bench", "bench", f.gaps
 	switch f.check {
 	case "sample":
 	case "all":
@@ -179,20 +144,7 @@ func (f *benchFlags) trial() (driver.Trial, error) {
 	default:
 		return t, usagef("--check: %q is neither sample nor all", f.check)
 	}
-	if err := f.checkGaps(); err != nil {
-		return t, err
-	}
-	if f.warmup < 0 || f.measure < 10*time.Millisecond || f.measure > time.Hour || f.warmup > time.Hour {
-		return t, usagef("--warmup %v --measure %v: warm-up lies within 0 and 1h, measuring within 10ms and 1h", f.warmup, f.measure)
-	}
-	if t.Seed == 0 {
-		t.Seed = rand.Uint64()
-	}
-	f.cell = f.cell.Canonical()
-	t.Scenario = f.cell
-	// Any contender will do to check the other axes before a process starts.
-	probe := f.cell.With(cell.Contender{Runtime: "any", Execution: cmp.Or(f.execution, cell.Callback)})
-	return t, probe.Validate()
+	return t, f.checkGaps()
 }
 
 func (f *benchFlags) checkGaps() error {

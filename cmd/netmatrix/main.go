@@ -26,6 +26,7 @@ const (
 	exitUsage       = 2
 	exitTrials      = 3 // finished; some trials failed, are invalid or (bench) unsupported
 	exitConformance = 4 // verify: a rule is broken
+	exitGate        = 5 // ab: the gate found a regression
 	exitInterrupted = 130
 )
 
@@ -64,6 +65,7 @@ func endings() []os.Signal {
 func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 	var trials *trialsError
 	var conformance *conformanceError
+	var gate *gateError
 	var bad *matrix.Error
 	var illegal *cell.Error
 	var usage *usageError
@@ -78,6 +80,12 @@ func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 		return exitFailed // whoever read stdout has gone and wants no message
 	case errors.As(err, &trials):
 		fmt.Fprintln(stderr, "netmatrix:", err)
+		return exitTrials
+	case errors.As(err, &gate):
+		fmt.Fprintln(stderr, "netmatrix:", err)
+		if len(gate.breached) > 0 {
+			return exitGate
+		}
 		return exitTrials
 	case errors.As(err, &conformance):
 		fmt.Fprintln(stderr, "netmatrix:", err)
@@ -135,7 +143,7 @@ processes and reports only what the numbers allow.
 
 Exit codes: 0 all good, 1 it failed, 2 usage or config, 3 finished but some
 trials failed or are invalid (bench: or unsupported), 4 a plugin breaks the
-contract, 130 interrupted with results kept.`,
+contract, 5 the gate found a regression, 130 interrupted with results kept.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownCommand,
@@ -144,6 +152,6 @@ contract, 130 interrupted with results kept.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%v\nSee '%s --help'.", err, c.CommandPath())
 	})
-	root.AddCommand(newRun(), newResume(), newPlan(), newBench(), newReport(), newCompare(), newRuntimes(), newVerify(), newDoctor())
+	root.AddCommand(newRun(), newResume(), newPlan(), newBench(), newReport(), newCompare(), newAB(), newRuntimes(), newVerify(), newDoctor())
 	return root
 }

@@ -147,9 +147,7 @@ func (c *chosen) newRun(d *driver.Driver) *record.Run {
 		Matrix: c.source, Environment: sysinfo.Machine(), CPUs: d.CPUSets(c.cells[0].Placement),
 	}
 	r.WorkMicros = doctor.Calibrate(r.CPUs.Server).Micros
-	for _, t := range c.trials {
-		r.Schedule = append(r.Schedule, record.Trial{Order: t.Order, Round: t.Round, Group: t.Group, Scenario: t.Scenario, Contenders: t.Contenders, Twin: t.Twin})
-	}
+	r.Schedule = scheduled(c.trials)
 	for _, p := range d.Plugins() {
 		r.Plugins = append(r.Plugins, record.Plugin{
 			Name: p.Name, Path: p.Path, SHA256: p.SHA256,
@@ -157,6 +155,15 @@ func (c *chosen) newRun(d *driver.Driver) *record.Run {
 		})
 	}
 	return r
+}
+
+// scheduled are trials as run.json keeps them.
+func scheduled(trials []matrix.Trial) []record.Trial {
+	var list []record.Trial
+	for _, t := range trials {
+		list = append(list, record.Trial{Order: t.Order, Round: t.Round, Group: t.Group, Scenario: t.Scenario, Contenders: t.Contenders, Twin: t.Twin})
+	}
+	return list
 }
 
 // newRunID tells runs apart, and sorts by time.
@@ -167,6 +174,16 @@ func newRunID() string {
 // carryOut runs the part of a run's schedule that has no records yet, then
 // prints the report.
 func carryOut(ctx context.Context, d *driver.Driver, r *record.Run, s *matrix.Suite, store *record.Store, dir string, have []record.Record, out, talk io.Writer) error {
+	recs, err := measureAll(ctx, d, r, s, store, dir, have, talk)
+	if err != nil {
+		return err
+	}
+	return present(r, recs, dir, out, talk)
+}
+
+// measureAll runs the part of a run's schedule that has no records yet, and
+// reads all records there are then.
+func measureAll(ctx context.Context, d *driver.Driver, r *record.Run, s *matrix.Suite, store *record.Store, dir string, have []record.Record, talk io.Writer) ([]record.Record, error) {
 	trials := remaining(r, s, have)
 	show := newProgress(talk)
 	show.begin(d, dir, trials)
@@ -174,12 +191,13 @@ func carryOut(ctx context.Context, d *driver.Driver, r *record.Run, s *matrix.Su
 	show.end()
 	if err != nil {
 		fmt.Fprintf(talk, "What was measured is in %s; go on with: netmatrix resume %s\n", dir, dir)
-		return err
+		return nil, err
 	}
-	recs, err := record.ReadAll(dir)
-	if err != nil {
-		return err
-	}
+	return record.ReadAll(dir)
+}
+
+// present prints the report of a run; the error says whether all in it is good.
+func present(r *record.Run, recs []record.Record, dir string, out, talk io.Writer) error {
 	options := textOptions(out)
 	options.Next = pagesCommand(dir)
 	if err := report.Text(out, r, recs, options); err != nil {
