@@ -26,7 +26,7 @@ func pausesReads(e *Env) {
 	if e.Runtime.Info().ReadsOn != "" {
 		return // the window bounds it instead: WindowCompletes
 	}
-	answer := text(1, 32<<20)
+	answer := text(1, 16<<20)
 	var calls atomic.Int64
 	g := e.serve(script{data: func(in, out []byte) ([]byte, error) {
 		if calls.Add(1) == 1 {

@@ -61,7 +61,7 @@ func refusesBusy(e *Env) {
 	}
 	c := e.config()
 	c.Busy = true
-	e.refusesDial(c, "sleep")
+	e.refusesDial(c, "busy")
 }
 
 // refusesListen wants an error with word in it.

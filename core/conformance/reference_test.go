@@ -143,7 +143,7 @@ func (r *reference) Listen(c transport.Config, session func() transport.Session)
 func (r *reference) Dial(c transport.Config, addrs []string, s []transport.Session) (transport.Group, error) {
 	err := r.check(c)
 	if c.Busy && !r.faults.takesBusy {
-		err = errors.New("this runtime sleeps while there is no input")
+		err = errors.New("not busy: it sleeps while there is no input")
 	}
 	if err != nil {
 		r.refuse(s, err)

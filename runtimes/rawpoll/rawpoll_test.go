@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -90,32 +89,6 @@ func TestBothEndsOnOneLoop(t *testing.T) {
 	for i, addr := range client.Addrs() {
 		if got, want := home[addr], i%len(r.loops); got != want {
 			t.Errorf("connection %d was accepted on loop %d, want %d", i, got, want)
-		}
-	}
-}
-
-func TestRefusesWhatItCannotDo(t *testing.T) {
-	for _, c := range []struct {
-		config transport.Config
-		want   string
-	}{
-		{transport.Config{Network: "unix"}, `"unix"`},
-		{transport.Config{Network: "udp", DatagramBytes: -1}, "-1"},
-		{transport.Config{Execution: "fiber"}, `"fiber"`},
-		{transport.Config{IOModel: "proactor"}, `"proactor"`},
-		{transport.Config{Threads: -1}, "-1"},
-		{transport.Config{Address: "127.0.0.1"}, "127.0.0.1"},
-	} {
-		r := New()
-		g, err := r.Listen(c.config, func() transport.Session { return echo{} })
-		if err == nil {
-			g.Close()
-			t.Errorf("%+v: no error", c.config)
-		} else if !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %q does not name %s", err, c.want)
-		}
-		if r.loops != nil {
-			t.Errorf("%+v: loops left", c.config)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (*Runtime) Listen(c transport.Config, session func() transport.Session) (tr
 func (*Runtime) Dial(c transport.Config, addrs []string, sessions []transport.Session) (transport.Group, error) {
 	c, err := prepare(c)
 	if err == nil && c.Busy {
-		err = errors.New("stdnet cannot poll for input without sleeping; use load_wait sleep")
+		err = errors.New("load_wait busy: stdnet cannot poll for input without sleeping; use load_wait sleep")
 	}
 	var g transport.Group
 	if err == nil {

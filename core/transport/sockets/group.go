@@ -146,10 +146,15 @@ func (g *group) Close() error {
 	return nil
 }
 
+// accepter is what accept needs of a *net.TCPListener.
+type accepter interface {
+	AcceptTCP() (*net.TCPConn, error)
+}
+
 // accept makes a member of whatever arrives. An error passes, unless the
 // listener is closed: the peer was gone already, or descriptors are short,
 // which a pause can mend.
-func (g *group) accept(ln *net.TCPListener, session func() transport.Session) {
+func (g *group) accept(ln accepter, session func() transport.Session) {
 	const shortest, longest = 5 * time.Millisecond, time.Second
 	pause := shortest
 	for {
