@@ -52,7 +52,9 @@ func (m *mail) add(out []byte, size int, peer *address) {
 	case within(out, m.text):
 		m.text = m.text[:len(m.text)+len(out)]
 	case !within(out, m.slots): // it has outgrown its room: more of that for the next
-		m.text = make([]byte, 0, 2*(cap(m.text)+len(out)))
+		if need := len(m.text) + len(out); need > cap(m.text) {
+			m.text = make([]byte, 0, 2*need)
+		}
 	}
 	if size == 0 {
 		size = len(out)
