@@ -230,7 +230,7 @@ func readsWhenOverdue(e *Env) {
 // come, and from three goroutines Group.Wake without a pause. The book of calls
 // does the rest.
 func isSerial(e *Env) {
-	const conns, rounds, floods, burst = 4, 50, 3, 100
+	const conns, rounds, floods, burst = 4, 25, 3, 100
 	g := e.listen(e.config(), func() script {
 		// Each call yields half-way, so that one beside it would be seen.
 		return script{
