@@ -52,6 +52,21 @@ var build = sync.OnceValues(func() (plugins []string, err error) {
 	return plugins, err
 })
 
+// shipped is a folder with the plugins as they are shipped: bounds on memory
+// hold for these, not for what the race detector makes of them.
+var shipped = sync.OnceValues(func() (dir string, err error) {
+	if !raceEnabled {
+		return filepath.Join(binaries, "plugins"), nil
+	}
+	dir = filepath.Join(binaries, "shipped")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", dir+"/", "../../plugins/...")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build ../../plugins/...: %w\n%s", err, out)
+	}
+	return dir, nil
+})
+
 // workspace is a folder as a user has it: the command, the plugins, a matrix
 // file, and a folder for temporary files that nobody else uses. The executables
 // are links of its own, so that a process started from here can be told from

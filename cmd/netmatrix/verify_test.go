@@ -27,10 +27,14 @@ type findings struct {
 // carries.
 func TestVerifyEveryPlugin(t *testing.T) {
 	w := newWorkspace(t, anySuite)
+	dir, err := shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range w.plugins(t) {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel() // much of it is waiting
-			r := w.netmatrix(t, "verify", "--quick", "--format", "json", filepath.Join("plugins", p.Name))
+			r := w.netmatrix(t, "verify", "--quick", "--format", "json", filepath.Join(dir, p.Name))
 			var got findings
 			if err := json.Unmarshal([]byte(r.stdout), &got); err != nil {
 				t.Fatalf("%v\nstdout: %s\nstderr: %s", err, r.stdout, r.stderr)

@@ -82,7 +82,7 @@ func TestOthers(t *testing.T) {
 func TestLittlesLaw(t *testing.T) {
 	// slice of 100 ms in which 16 are in flight, so many microseconds each.
 	slice := func(micros, trips int64) control.Sample {
-		return control.Sample{Start: 0, End: int64(100 * ms), RoundTrips: trips, RTTSum: trips * micros * 1000}
+		return control.Sample{Start: 0, End: int64(100 * ms), RoundTrips: trips, RTTSum: trips * micros * 1000, Working: int64(100 * ms)}
 	}
 	kept, short := slice(100, 16000), slice(100, 8000)
 	for _, tt := range []struct {
@@ -96,14 +96,15 @@ func TestLittlesLaw(t *testing.T) {
 		{"RTTs twice as long as can be", []control.Sample{slice(200, 16000), slice(200, 16000), kept}, false},
 		{"a little less", []control.Sample{slice(91, 16000), slice(91, 16000)}, true},
 		{"RTTs as long as slices", []control.Sample{slice(60_000, 16), slice(60_000, 16)}, true},
+		{"the load worked while a connection had nothing in flight", []control.Sample{slice(70, 16000)}, true},
 		{"no round trip", []control.Sample{slice(0, 0)}, true},
 		{"no slice", nil, true},
 	} {
-		if got := littlesLaw(tt.slices, 16); (got == "") != tt.lawful {
+		if got := littlesLaw(tt.slices, 16, 4); (got == "") != tt.lawful {
 			t.Errorf("%s: %q", tt.name, got)
 		}
 	}
-	if got, want := littlesLaw([]control.Sample{short}, 16), "the load contradicts itself: with 16 in flight for 100ms the RTTs of a slice should add up to 1.6s, but they add up to 800ms (Little's law)"; got != want {
+	if got, want := littlesLaw([]control.Sample{short}, 16, 4), "the load contradicts itself: with 16 in flight for 100ms the RTTs of a slice should add up to 1.6s, but they add up to 800ms (Little's law)"; got != want {
 		t.Errorf("reason %q, want %q", got, want)
 	}
 }
