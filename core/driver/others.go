@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/netmatrix/netmatrix/core/record"
@@ -17,6 +18,9 @@ const (
 	// disturbedShare is the most of the CPUs that others may use, beyond what a
 	// tick is of the time looked at, and likewise the hypervisor.
 	disturbedShare = 0.03
+	// aloneShare is how little of the CPUs all other processes may have used for
+	// the trial to count as alone on them.
+	aloneShare = 0.01
 	// disturbedStretches is the share of stretches that may be over it.
 	disturbedStretches = 0.1
 )
@@ -41,6 +45,7 @@ func (a *attempt) watch() func() *record.Others {
 			seen = append(seen, s)
 		}
 	}
+	before := a.processes()
 	look()
 	if len(seen) == 0 || len(cpus) == 0 {
 		return func() *record.Others { return nil }
@@ -63,8 +68,39 @@ func (a *attempt) watch() func() *record.Others {
 		close(stop)
 		<-stopped
 		look()
-		return others(seen, len(cpus), a.d.interruptsApart)
+		return others(seen, len(cpus), a.d.interruptsApart, spent(before, a.processes()))
 	}
+}
+
+// processes is the CPU time so far of every process that has no part in the
+// trial, by its number; nil where the system does not tell.
+func (a *attempt) processes() map[int]time.Duration {
+	list, err := sysinfo.Processes()
+	if err != nil {
+		return nil
+	}
+	theirs := make(map[int]time.Duration, len(list))
+	for _, p := range list {
+		theirs[p.PID] = p.CPU
+	}
+	delete(theirs, os.Getpid())
+	for _, p := range a.parties() {
+		delete(theirs, p.proc.PID())
+	}
+	return theirs
+}
+
+// spent is the CPU time that other processes used from before to after; -1:
+// unknown. One that ended in between is not seen.
+func spent(before, after map[int]time.Duration) time.Duration {
+	if before == nil || after == nil {
+		return -1
+	}
+	var sum time.Duration
+	for pid, cpu := range after {
+		sum += max(0, cpu-before[pid])
+	}
+	return sum
 }
 
 func (a *attempt) look(cpus []int) (sighting, error) {
@@ -90,21 +126,33 @@ func (a *attempt) look(cpus []int) (sighting, error) {
 // was neither idle nor stolen: the kernel measures those two, while the time of
 // processes in the same table is sampled by its tick. apart: interrupts are
 // not in the CPU time of processes, so that ours are in nobody's.
-func others(seen []sighting, cpus int, apart bool) *record.Others {
+//
+// Waking up an idle CPU takes the kernel time that is in nobody's either, some
+// microseconds on a virtual machine: at one client a tenth of a CPU and more. So
+// what was used counts only where spent, the CPU time of other processes over
+// the whole, says that there were some; -1: unknown.
+func others(seen []sighting, cpus int, apart bool, spent time.Duration) *record.Others {
 	if len(seen) < 2 {
 		return nil
 	}
 	first, last := seen[0], seen[len(seen)-1]
 	o := &record.Others{}
-	var over bool
-	o.CPUPercent, o.StealPercent, over = between(first, last, cpus, apart)
+	var used, over bool
+	o.CPUPercent, o.StealPercent, used, over = between(first, last, cpus, apart)
+	alone := false
+	if spent >= 0 {
+		share := float64(spent) / (float64(cpus) * float64(last.at.Sub(first.at)))
+		alone = share <= aloneShare
+		o.CPUPercent = 100 * share
+	}
+	over = over || used && !alone
 	for i, s := range seen[1:] {
 		// What is left when measuring ends may be too short to say anything.
 		if s.at.Sub(seen[i].at) < glance/2 {
 			continue
 		}
 		o.Stretches++
-		if _, _, over := between(seen[i], s, cpus, apart); over {
+		if _, _, used, stolen := between(seen[i], s, cpus, apart); stolen || used && !alone {
 			o.Over++
 		}
 	}
@@ -113,8 +161,8 @@ func others(seen []sighting, cpus int, apart bool) *record.Others {
 }
 
 // between is the share of the CPUs that others used and that the hypervisor
-// took, in percent, and whether either is over the limit.
-func between(a, b sighting, cpus int, apart bool) (used, steal float64, over bool) {
+// took, in percent, and whether each is over the limit.
+func between(a, b sighting, cpus int, apart bool) (used, steal float64, usedOver, stealOver bool) {
 	took := b.at.Sub(a.at)
 	did := b.cpus.Since(a.cpus)
 	left := time.Duration(cpus)*took - did.Idle - did.Steal - (b.ours - a.ours)
@@ -124,7 +172,7 @@ func between(a, b sighting, cpus int, apart bool) (used, steal float64, over boo
 	whole := float64(cpus) * float64(took)
 	used, steal = max(0, float64(left)/whole), float64(did.Steal)/whole
 	limit := disturbedShare + float64(tick)/float64(took)
-	return 100 * used, 100 * steal, used > limit || steal > limit
+	return 100 * used, 100 * steal, used > limit, steal > limit
 }
 
 // disturbed are the entrants whose good records say that others disturbed them,

@@ -60,21 +60,34 @@ func TestOthers(t *testing.T) {
 		{"interrupts on nobody's clock", many(5, did{idle: 100 * ms, interrupts: 60 * ms, ours: 240 * ms}), true, 0, 0, 0, false},
 		{"interrupts on our clock", many(5, did{idle: 100 * ms, interrupts: 60 * ms, ours: 300 * ms}), false, 0, 0, 0, false},
 	} {
-		got := others(seenOf(tt.stretches...), 2, tt.apart)
+		got := others(seenOf(tt.stretches...), 2, tt.apart, -1)
 		want := record.Others{Stretches: len(tt.stretches), Over: tt.over, Disturbed: tt.disturbed}
 		if got.Stretches != want.Stretches || got.Over != want.Over || got.Disturbed != want.Disturbed ||
 			math.Abs(got.CPUPercent-tt.cpu) > 1e-9 || math.Abs(got.StealPercent-tt.steal) > 1e-9 {
 			t.Errorf("%s: %+v, want %+v with %g %% and %g %%", tt.name, *got, want, tt.cpu, tt.steal)
 		}
 	}
-	if got := others(seenOf(), 2, false); got != nil {
+	if got := others(seenOf(), 2, false, -1); got != nil {
 		t.Errorf("from one sighting: %+v, want nothing", got)
+	}
+	// What nobody used was the kernel's own, unless other processes say otherwise.
+	whole := seenOf(many(10, near)...)
+	for spent, disturbed := range map[time.Duration]bool{0: false, 30 * ms: false, 300 * ms: true} {
+		if got := others(whole, 2, false, spent); got.Disturbed != disturbed || math.Abs(got.CPUPercent-float64(spent)/float64(40*ms)) > 1e-9 {
+			t.Errorf("other processes used %v: %+v, want disturbed %v", spent, *got, disturbed)
+		}
+	}
+	if got := others(seenOf(append(many(8, quiet), stolen, stolen)...), 2, false, 0); !got.Disturbed {
+		t.Errorf("alone, but for the hypervisor: %+v, want it disturbed", *got)
+	}
+	if got := spent(map[int]time.Duration{1: 5, 2: 7}, map[int]time.Duration{1: 6, 3: 4}); got != 5 {
+		t.Errorf("spent %d, want 1 of process 1 and 4 of the new one", got)
 	}
 	// The end of a stretch that was cut short says nothing by itself.
 	cut := append(seenOf(many(3, quiet)...), sighting{})
 	cut[4] = cut[3]
 	cut[4].at = cut[3].at.Add(20 * ms)
-	if got := others(cut, 2, false); got.Stretches != 3 || got.Over != 0 {
+	if got := others(cut, 2, false, -1); got.Stretches != 3 || got.Over != 0 {
 		t.Errorf("with 20 ms at the end: %+v, want them in no stretch", *got)
 	}
 }
