@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -25,6 +26,14 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binaries = dir
+	// Whoever starts the tests may ignore these, as nohup does; the command is to
+	// be started as a terminal starts it, and a signal that is handled here is not
+	// ignored in a child.
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 	code := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)

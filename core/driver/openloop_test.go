@@ -77,13 +77,13 @@ func TestRateIsOffered(t *testing.T) {
 // message.
 func TestRateBeyondReach(t *testing.T) {
 	d := newDriver(t)
-	r := measure(t, d, offering(20e6, cell.Split, "good"))[0]
-	for _, want := range []string{"the load could not keep the rate of 20000000/s with a window of 16 and reached ", " of 5000000 messages due were never sent"} {
+	r := measure(t, d, offering(4e6, cell.Split, "good"))[0]
+	for _, want := range []string{"the load could not keep the rate of 4000000/s with a window of 16 and reached ", " of 1000000 messages due were never sent"} {
 		if r.Status != record.Invalid || !strings.Contains(r.Reason, want) {
 			t.Errorf("%s: %q does not say %q", r.Status, r.Reason, want)
 		}
 	}
-	if m := r.Metrics; m.OfferedPerSecond != 20e6 || m.Unsent == 0 || m.Blocked == 0 {
+	if m := r.Metrics; m.OfferedPerSecond != 4e6 || m.Unsent == 0 || m.Blocked == 0 {
 		t.Errorf("offered %g/s, unsent %d, blocked %d", m.OfferedPerSecond, m.Unsent, m.Blocked)
 	}
 }
